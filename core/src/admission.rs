@@ -1,0 +1,217 @@
+//! Admission: a skill's manifest and a request become a plan, or a refusal that lists every problem (ADM-1 to ADM-9).
+
+mod lint;
+mod manifest;
+mod request;
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::codes::{Code, Note};
+use crate::limits::Limits;
+use crate::plan::{ExecutionMode, RunPlan};
+use crate::schema::{Check, OutputSchema};
+use crate::text;
+use manifest::Skill;
+use request::Options;
+
+/// What a skill declares: its `runner.json` and its schemas, as text, not looked at yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Manifest {
+    /// The text of `runner.json`.
+    pub runner: String,
+    /// The text of the output schema.
+    pub output_schema: Option<String>,
+    /// The text of the schema of a request's `input`.
+    pub input_schema: Option<String>,
+    /// The text of the schema of a request's `parameter`.
+    pub parameter_schema: Option<String>,
+}
+
+/// What a client asks for: a JSON object, as text, not looked at yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunRequest(pub String);
+
+impl From<Value> for RunRequest {
+    fn from(value: Value) -> RunRequest {
+        RunRequest(value.to_string())
+    }
+}
+
+/// What the host brings along.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HostSettings {
+    /// The names of the engines it can run.
+    pub engines: Vec<String>,
+    /// Its limits.
+    pub limits: Limits,
+}
+
+/// Admission said no; there is no run.
+#[derive(Clone, Debug, PartialEq, Serialize, thiserror::Error)]
+#[error("{code}: {message}")]
+pub struct Refusal {
+    /// The code of the first problem.
+    pub code: Code,
+    /// The message of the first problem.
+    pub message: String,
+    /// Every problem that was found.
+    pub problems: Vec<Problem>,
+}
+
+/// One reason for a refusal.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Problem {
+    /// What it is.
+    pub code: Code,
+    /// Where: a JSON pointer behind `request`, `runner`, `output_schema`, `input_schema` or `parameter_schema`.
+    pub path: String,
+    /// What was found and what was expected.
+    pub message: String,
+    /// The values it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub details: Option<Value>,
+}
+
+impl Problem {
+    fn new(code: Code, path: impl Into<String>, message: impl Into<String>) -> Problem {
+        Problem { code, path: path.into(), message: message.into(), details: None }
+    }
+}
+
+impl Refusal {
+    /// The stable code of the first problem.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        self.code.as_str()
+    }
+
+    /// The HTTP status of a response that carries it.
+    #[must_use]
+    pub const fn http_status(&self) -> u16 {
+        self.code.info().http
+    }
+}
+
+impl Manifest {
+    /// A skill that is its `runner.json` alone.
+    #[must_use]
+    pub fn new(runner: impl Into<String>) -> Manifest {
+        Manifest { runner: runner.into(), ..Manifest::default() }
+    }
+
+    /// The same skill with an output schema.
+    #[must_use]
+    pub fn with_output_schema(mut self, schema: impl Into<String>) -> Manifest {
+        self.output_schema = Some(schema.into());
+        self
+    }
+}
+
+/// Makes a plan of a skill and a request.
+///
+/// # Errors
+/// [`Refusal`] with every problem at once, if there is one.
+pub fn admit(manifest: &Manifest, request: &RunRequest, host: &HostSettings) -> Result<Arc<RunPlan>, Refusal> {
+    let mut problems = Vec::new();
+    if let Some(name) = host.limits.problem() {
+        problems.push(Problem::new(Code::OptionInvalid, format!("limits/{name}"), "the limit is out of range"));
+    }
+    let options = Options::read(request, &mut problems);
+    let skill = Skill::read(manifest, host, &mut problems);
+    check_mode(&options, &skill, &mut problems);
+    check_engine(&options, &skill, &mut problems);
+    options.check_settings(&mut problems);
+    check_input("input", options.input.as_ref(), skill.input_schema.as_ref(), &mut problems);
+    check_input("parameter", options.parameter.as_ref(), skill.parameter_schema.as_ref(), &mut problems);
+    if let Some(first) = problems.first() {
+        return Err(Refusal { code: first.code, message: first.message.clone(), problems });
+    }
+
+    let execution_mode = options.execution_mode.unwrap_or_default();
+    let mut warnings = options.warnings;
+    warnings.extend(lint::gate_warnings(execution_mode, skill.output_schema.as_ref()));
+    Ok(Arc::new(RunPlan {
+        run_id: options.run_id,
+        engine: options.engine,
+        execution_mode,
+        require_user_reply: options.require_user_reply,
+        session_timeout_sec: options.session_timeout_sec,
+        profile: options.profile,
+        max_attempt: skill.max_attempt.filter(|_| execution_mode == ExecutionMode::Interactive),
+        soft_completion: options.soft_completion,
+        interrupted_turn: options.interrupted_turn,
+        required_artifacts: skill.required_artifacts,
+        output_schema: skill.output_schema,
+        limits: host.limits,
+        warnings,
+    }))
+}
+
+/// Whether a text can be a run's id: it stands in paths, slot ids and effect ids.
+pub(crate) fn is_run_id(text: &str) -> bool {
+    (1..=128).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b':' | b'-'))
+}
+
+/// ADM-2. A mode or manifest that could not be read has been told already.
+fn check_mode(options: &Options, skill: &Skill, problems: &mut Vec<Problem>) {
+    let (Some(requested), Some(declared)) = (options.execution_mode, &skill.execution_modes) else { return };
+    if !declared.contains(&requested) {
+        let names: Vec<_> = declared.iter().map(|mode| mode.as_str()).collect();
+        let message = format!("the skill declares {}, not `{}`", name_list(&names), requested.as_str());
+        let mut problem = Problem::new(Code::SkillExecutionModeUnsupported, "request/execution_mode", message);
+        problem.details = Some(json!({"requested": requested, "declared": declared}));
+        problems.push(problem);
+    }
+}
+
+/// ADM-3.
+fn check_engine(options: &Options, skill: &Skill, problems: &mut Vec<Problem>) {
+    let Some(engines) = &skill.engines else { return };
+    if options.engine.is_empty() || engines.effective.contains(&options.engine) {
+        return;
+    }
+    let effective: Vec<_> = engines.effective.iter().map(String::as_str).collect();
+    let message = format!("{} is not among {}", text::quoted(&options.engine), name_list(&effective));
+    let mut problem = Problem::new(Code::SkillEngineUnsupported, "request/engine", message);
+    problem.details = Some(json!({
+        "requested": options.engine,
+        "declared": engines.declared,
+        "unsupported": engines.unsupported,
+        "effective": engines.effective,
+    }));
+    problems.push(problem);
+}
+
+/// ADM-9. What is absent counts as an empty object.
+fn check_input(name: &str, given: Option<&Value>, schema: Option<&OutputSchema>, problems: &mut Vec<Problem>) {
+    let Some(schema) = schema else { return };
+    let empty = json!({});
+    match schema.check(given.unwrap_or(&empty)) {
+        Check::Valid => {}
+        Check::TooMuchWork => problems.push(Problem::new(
+            Code::InputInvalid,
+            format!("request/{name}"),
+            "checking it against the schema would take too much work",
+        )),
+        Check::Invalid(violations) => problems.extend(violations.into_iter().map(|violation| {
+            let path = format!("request/{name}{}", violation.instance_path);
+            let details = json!({"schema_path": violation.schema_path});
+            Problem { details: Some(details), ..Problem::new(Code::InputInvalid, path, violation.message) }
+        })),
+    }
+}
+
+fn name_list(names: &[&str]) -> String {
+    if names.is_empty() {
+        return "none".to_owned();
+    }
+    names.iter().map(|name| text::quoted(name)).collect::<Vec<_>>().join(", ")
+}
+
+fn deprecated(old: &str, new: &str) -> Note {
+    Note::new(Code::DeprecatedOption, format!("`{old}` is an older spelling of `{new}`"))
+}

@@ -1,0 +1,275 @@
+//! `ask_user`: the optional structure of a question, read leniently (PEND-3). A bad field is left out, the good ones stay.
+
+use saphyr_parser::{Event as Yaml, Parser, ScalarStyle};
+use serde_json::{Map, Value};
+
+use crate::codes::{Code, Note};
+use crate::interaction::{ChoiceOption, InteractionKind, Question};
+use crate::limits::Limits;
+use crate::text;
+
+/// The keys by which an object is known to be a question.
+pub(crate) const ASK_KEYS: [&str; 9] =
+    ["ask_user", "action", "type", "interaction", "prompt", "question", "kind", "options", "interaction_id"];
+
+/// How an object says that it is a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AskForm {
+    /// `{"ask_user": …}`, or `{"action" or "type": "ask_user", "interaction": …}`: it can be nothing else.
+    Envelope,
+    /// A prompt beside a kind, options or an id: it could also be an output.
+    Bare,
+}
+
+/// Which form an object with these top-level keys may have; the values are not looked at yet.
+pub(crate) fn form_by_keys(has: impl Fn(&str) -> bool) -> Option<AskForm> {
+    if has("ask_user") || (has("interaction") && (has("action") || has("type"))) {
+        Some(AskForm::Envelope)
+    } else if (has("prompt") || has("question")) && (has("kind") || has("options") || has("interaction_id")) {
+        Some(AskForm::Bare)
+    } else {
+        None
+    }
+}
+
+/// Whether the values of such an object say so too.
+pub(crate) fn is_ask_user(object: &Map<String, Value>) -> bool {
+    match form_by_keys(|key| object.contains_key(key)) {
+        Some(AskForm::Envelope) => object.contains_key("ask_user") || names_ask_user(object),
+        Some(AskForm::Bare) => prompt_of(object).is_some(),
+        None => false,
+    }
+}
+
+/// The fields of a question, out of an object that [`is_ask_user`].
+pub(crate) fn fields_of(object: &Map<String, Value>) -> Option<Map<String, Value>> {
+    let inner = match object.get("ask_user") {
+        Some(inner) => inner,
+        None if names_ask_user(object) => object.get("interaction")?,
+        None => return Some(object.clone()),
+    };
+    match inner {
+        Value::Object(fields) => Some(fields.clone()),
+        Value::String(prompt) => Some(Map::from_iter([("prompt".to_owned(), Value::String(prompt.clone()))])),
+        _ => None,
+    }
+}
+
+/// Reads a YAML block: a mapping with the fields, or with `ask_user` above them.
+pub(crate) fn fields_of_yaml(block: &str) -> Option<Map<String, Value>> {
+    if block.len() > MAX_YAML_BYTES {
+        return None;
+    }
+    match read_yaml(block)? {
+        Value::Object(object) if object.contains_key("ask_user") => fields_of(&object),
+        Value::Object(object) => Some(object),
+        _ => None,
+    }
+}
+
+/// Whether these fields really ask something.
+pub(crate) fn prompt_of(fields: &Map<String, Value>) -> Option<&str> {
+    ["prompt", "question"]
+        .into_iter()
+        .find_map(|name| fields.get(name).and_then(Value::as_str).map(str::trim).filter(|prompt| !prompt.is_empty()))
+}
+
+/// Lays the good fields over the baseline and notes the bad ones.
+pub(crate) fn enrich(
+    baseline: Question,
+    fields: &Map<String, Value>,
+    limits: &Limits,
+    notes: &mut Vec<Note>,
+) -> Question {
+    let mut question = baseline;
+    if let Some(prompt) = prompt_of(fields) {
+        let short = text::head(prompt, limits.prompt_bytes);
+        if short.len() < prompt.len() {
+            notes.push(Note::new(
+                Code::PromptTruncated,
+                format!("the prompt had {} bytes, {} are kept", prompt.len(), short.len()),
+            ));
+        }
+        short.clone_into(&mut question.prompt);
+    }
+    for (name, value) in fields {
+        let taken = match (name.as_str(), value) {
+            ("prompt" | "question", Value::String(_)) => true,
+            ("kind", Value::String(kind)) => {
+                take_kind(&mut question, kind, limits);
+                true
+            }
+            ("options", Value::Array(options)) => {
+                take_options(&mut question, options, limits, notes);
+                true
+            }
+            ("ui_hints", Value::Object(hints)) if fits(value, limits) => {
+                question.ui_hints.clone_from(hints);
+                true
+            }
+            ("default_decision_policy", Value::String(policy)) if !policy.trim().is_empty() => {
+                text::head(policy.trim(), limits.prompt_bytes).clone_into(&mut question.default_decision_policy);
+                true
+            }
+            ("required_fields", Value::Array(names)) => {
+                question.required_fields = names
+                    .iter()
+                    .filter_map(Value::as_str)
+                    .take(limits.options)
+                    .map(|name| text::head(name, limits.prompt_bytes).to_owned())
+                    .collect();
+                true
+            }
+            ("context", Value::Object(context)) if fits(value, limits) => {
+                // What the core wrote there wins over what the agent wrote.
+                for (key, value) in context {
+                    question.context.entry(key.clone()).or_insert_with(|| value.clone());
+                }
+                true
+            }
+            ("interaction_id", id) if fits(id, limits) => {
+                question.context.insert("external_interaction_id".to_owned(), id.clone());
+                true
+            }
+            // Whatever else an agent adds is not ours to judge.
+            (known, _) => !QUESTION_FIELDS.contains(&known),
+        };
+        if !taken {
+            notes
+                .push(Note::new(Code::AskUserIgnored, format!("the field `{name}` of the question could not be read")));
+        }
+    }
+    question
+}
+
+fn take_kind(question: &mut Question, kind: &str, limits: &Limits) {
+    if let Some(known) = InteractionKind::from_name(kind) {
+        question.kind = known;
+    } else {
+        let original = text::head(kind, limits.prompt_bytes).to_owned();
+        question.context.insert("external_kind".to_owned(), Value::String(original));
+    }
+}
+
+fn take_options(question: &mut Question, options: &[Value], limits: &Limits, notes: &mut Vec<Note>) {
+    let mut readable = options.iter().filter_map(|option| read_option(option, limits));
+    question.options = readable.by_ref().take(limits.options).collect();
+    if readable.next().is_some() {
+        notes.push(Note::new(
+            Code::OptionsTruncated,
+            format!("the question had {} options, {} are kept", options.len(), limits.options),
+        ));
+    }
+}
+
+fn read_option(option: &Value, limits: &Limits) -> Option<ChoiceOption> {
+    let short = |label: &str| text::head(label, limits.prompt_bytes).to_owned();
+    match option {
+        Value::String(label) => Some(ChoiceOption { label: short(label), value: None }),
+        Value::Object(fields) => {
+            let label = fields.get("label")?.as_str()?;
+            let value = fields.get("value").filter(|value| fits(value, limits)).cloned();
+            Some(ChoiceOption { label: short(label), value })
+        }
+        _ => None,
+    }
+}
+
+fn names_ask_user(object: &Map<String, Value>) -> bool {
+    ["action", "type"].iter().any(|key| object.get(*key).and_then(Value::as_str) == Some("ask_user"))
+}
+
+/// Free-form parts are kept whole or not at all.
+fn fits(value: &Value, limits: &Limits) -> bool {
+    serde_json::to_string(value).is_ok_and(|text| text.len() <= limits.prompt_bytes)
+}
+
+/// Reads one small YAML document into a value: no aliases, bounded depth, no key twice.
+fn read_yaml(block: &str) -> Option<Value> {
+    let mut open: Vec<Node> = Vec::new();
+    for event in Parser::new_from_str(block) {
+        let finished = match event.ok()?.0 {
+            Yaml::Scalar(text, style, ..) => scalar(&text, style),
+            Yaml::SequenceStart(..) if open.len() < MAX_YAML_DEPTH => {
+                open.push(Node::Sequence(Vec::new()));
+                continue;
+            }
+            Yaml::MappingStart(..) if open.len() < MAX_YAML_DEPTH => {
+                open.push(Node::Mapping(Map::new(), None));
+                continue;
+            }
+            Yaml::SequenceEnd | Yaml::MappingEnd => open.pop()?.finish(),
+            // An alias can multiply the document, and a nest deeper than this is no question.
+            Yaml::Alias(..) | Yaml::SequenceStart(..) | Yaml::MappingStart(..) => return None,
+            _ => continue,
+        };
+        match open.last_mut() {
+            Some(parent) => parent.add(finished)?,
+            None => return Some(finished),
+        }
+    }
+    None
+}
+
+enum Node {
+    Sequence(Vec<Value>),
+    Mapping(Map<String, Value>, Option<String>),
+}
+
+impl Node {
+    fn add(&mut self, value: Value) -> Option<()> {
+        match self {
+            Node::Sequence(items) => items.push(value),
+            Node::Mapping(members, key) => match key.take() {
+                Some(key) => {
+                    if members.insert(key, value).is_some() {
+                        return None;
+                    }
+                }
+                None => {
+                    *key = Some(match value {
+                        Value::String(text) => text,
+                        Value::Bool(_) | Value::Number(_) | Value::Null => value.to_string(),
+                        Value::Array(_) | Value::Object(_) => return None,
+                    });
+                }
+            },
+        }
+        Some(())
+    }
+
+    fn finish(self) -> Value {
+        match self {
+            Node::Sequence(items) => Value::Array(items),
+            Node::Mapping(members, _) => Value::Object(members),
+        }
+    }
+}
+
+/// The core schema of YAML, as far as a question needs it.
+fn scalar(text: &str, style: ScalarStyle) -> Value {
+    if style != ScalarStyle::Plain {
+        return Value::String(text.to_owned());
+    }
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => Value::Null,
+        "true" | "True" | "TRUE" => Value::Bool(true),
+        "false" | "False" | "FALSE" => Value::Bool(false),
+        _ => text.parse::<i64>().map_or_else(|_| Value::String(text.to_owned()), Value::from),
+    }
+}
+
+/// The fields of a question that the core knows.
+const QUESTION_FIELDS: [&str; 9] = [
+    "prompt",
+    "question",
+    "kind",
+    "options",
+    "ui_hints",
+    "default_decision_policy",
+    "required_fields",
+    "context",
+    "interaction_id",
+];
+const MAX_YAML_BYTES: usize = 64 * 1024;
+const MAX_YAML_DEPTH: usize = 16;

@@ -1,0 +1,322 @@
+//! Every stable code, once: its text, its HTTP status, what it means and what to do about it.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Where a code can appear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CodeKind {
+    /// Admission said no; there is no run.
+    Refusal,
+    /// A request or event was not applied; the run is unchanged.
+    Rejection,
+    /// The run ended without success.
+    Failure,
+    /// Something a person should look at; nothing was stopped.
+    Warning,
+    /// A detail that explains a decision.
+    Diagnostic,
+    /// A snapshot or journal was not loaded.
+    Storage,
+}
+
+/// One row of the code table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct CodeInfo {
+    /// The stable text.
+    pub code: &'static str,
+    /// Where it can appear.
+    pub kind: CodeKind,
+    /// The HTTP status of a response that carries it as its error; 200 where it is part of a good answer.
+    pub http: u16,
+    /// What it means, in one sentence.
+    pub meaning: &'static str,
+    /// What to do about it, in one sentence.
+    pub remedy: &'static str,
+}
+
+macro_rules! codes {
+    ($($variant:ident $code:literal $kind:ident $http:literal $meaning:literal $remedy:literal)*) => {
+        /// A stable code. Once released, a code keeps its text and meaning.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+        pub enum Code {
+            $(#[doc = $meaning] #[serde(rename = $code)] $variant,)*
+        }
+
+        impl Code {
+            /// All codes, in the order of the table.
+            pub const ALL: &'static [Code] = &[$(Code::$variant),*];
+
+            /// The row of the table that describes this code.
+            #[must_use]
+            pub const fn info(self) -> CodeInfo {
+                match self {
+                    $(Code::$variant => CodeInfo {
+                        code: $code, kind: CodeKind::$kind, http: $http, meaning: $meaning, remedy: $remedy,
+                    },)*
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    RequestMalformed "REQUEST_MALFORMED" Refusal 400
+        "The request is not a JSON object, or names a member twice."
+        "Send one JSON object with each member once."
+    RunIdInvalid "RUN_ID_INVALID" Refusal 400
+        "The run id is missing or is not 1 to 128 of the characters A-Z a-z 0-9 . _ : -."
+        "Choose an id of those characters."
+    ExecutionModeInvalid "EXECUTION_MODE_INVALID" Refusal 400
+        "The execution mode is neither auto nor interactive."
+        "Send auto or interactive, or leave it out for auto."
+    SkillManifestInvalid "SKILL_MANIFEST_INVALID" Refusal 400
+        "The skill's manifest or one of its schemas is not valid."
+        "Mend the manifest; every problem is listed with its path."
+    SchemaRefForbidden "SCHEMA_REF_FORBIDDEN" Refusal 400
+        "A schema refers to something outside its own document."
+        "Copy the referenced schema into $defs and refer to it there."
+    SchemaPatternUnsupported "SCHEMA_PATTERN_UNSUPPORTED" Refusal 400
+        "A pattern uses what a linear-time engine cannot do, or is too large."
+        "Write the pattern without look-around and back-references, with smaller counts."
+    SchemaTooComplex "SCHEMA_TOO_COMPLEX" Refusal 400
+        "Checking against this schema could take unbounded work."
+        "Remove references that lead back without descending, and shorten chains of nested alternatives."
+    SchemaTooLarge "SCHEMA_TOO_LARGE" Refusal 400
+        "A schema is larger than the limit."
+        "Make the schema smaller or raise the limit."
+    ManifestTooLarge "MANIFEST_TOO_LARGE" Refusal 400
+        "The manifest is larger than the limit."
+        "Make the manifest smaller or raise the limit."
+    SkillExecutionModeUnsupported "SKILL_EXECUTION_MODE_UNSUPPORTED" Refusal 400
+        "The skill does not declare the requested execution mode."
+        "Request one of the declared modes."
+    SkillEngineUnsupported "SKILL_ENGINE_UNSUPPORTED" Refusal 400
+        "The requested engine is not among the skill's effective engines."
+        "Request one of the effective engines."
+    OptionUnknown "OPTION_UNKNOWN" Refusal 400
+        "The request has an option that does not exist."
+        "Correct the name; the nearest known one is given."
+    OptionInvalid "OPTION_INVALID" Refusal 400
+        "An option has a value of the wrong type or out of range."
+        "Send a value of the stated kind."
+    InputInvalid "INPUT_INVALID" Refusal 400
+        "The request's input or parameter does not fit the skill's schema."
+        "Mend the input; every violation is listed."
+
+    EventMalformed "EVENT_MALFORMED" Rejection 400
+        "The event is not one the core knows, or a field of it is missing or wrong."
+        "Send the event in the documented form."
+    RunNotInteractive "RUN_NOT_INTERACTIVE" Rejection 400
+        "A reply came for a run in mode auto."
+        "Replies are for interactive runs only."
+    IdempotencyConflict "IDEMPOTENCY_CONFLICT" Rejection 409
+        "The idempotency key was used before for another reply."
+        "Use a new key for a new reply."
+    RevisionConflict "REVISION_CONFLICT" Rejection 409
+        "The run has moved on since the revision the caller expected."
+        "Read the run again and decide anew."
+    StaleInteraction "STALE_INTERACTION" Rejection 409
+        "The question was resolved before this reply came."
+        "Show how it was resolved; read the pending question, if there is one."
+    RunNotWaitingUser "RUN_NOT_WAITING_USER" Rejection 409
+        "The run is not waiting for anybody."
+        "Read the run's status; reply when it waits."
+    UnknownInteraction "UNKNOWN_INTERACTION" Rejection 409
+        "The interaction id was never issued; another question is pending."
+        "Reply to the pending id."
+    ReplyTooLarge "REPLY_TOO_LARGE" Rejection 413
+        "The reply is larger than the limit; the question stays pending."
+        "Send a shorter reply, or put the text where the agent can read it."
+    RunAlreadyEnded "RUN_ALREADY_ENDED" Rejection 409
+        "The run has ended; nothing can change it."
+        "Read the run's result."
+
+    ProcessFailed "PROCESS_FAILED" Failure 200
+        "The agent's process ended with an exit code other than 0."
+        "Read the agent's log."
+    Timeout "TIMEOUT" Failure 200
+        "The turn took longer than the host allows."
+        "Give the turn more time or the agent less work."
+    AuthRequired "AUTH_REQUIRED" Failure 200
+        "The agent could not sign in to its model."
+        "Renew the engine's credentials."
+    Interrupted "INTERRUPTED" Failure 200
+        "The turn was stopped from outside."
+        "Start the run again."
+    RateLimited "RATE_LIMITED" Failure 200
+        "The model refused the turn because of a rate limit."
+        "Wait, then start the run again."
+    ModelError "MODEL_ERROR" Failure 200
+        "The model behind the agent answered with an error."
+        "Read the agent's log; start the run again."
+    OutputMissing "OUTPUT_MISSING" Failure 200
+        "The turn had to deliver an output object and has none."
+        "Make the skill say what the final JSON object must be."
+    OutputUnparsable "OUTPUT_UNPARSABLE" Failure 200
+        "The turn's output is not JSON that can be taken."
+        "Read the diagnostics; make the skill ask for strict JSON."
+    OutputSchemaInvalid "OUTPUT_SCHEMA_INVALID" Failure 200
+        "The turn's output does not fit the skill's output schema."
+        "Read the violations; mend the skill or its schema."
+    ArtifactMissing "ARTIFACT_MISSING" Failure 200
+        "The output is good, but a file the skill must produce is not there."
+        "Read which artifact is missing; mend the skill."
+    InteractiveMaxAttemptExceeded "INTERACTIVE_MAX_ATTEMPT_EXCEEDED" Failure 200
+        "The last allowed attempt ended without evidence of completion."
+        "Raise max_attempt or make the skill finish sooner."
+    InteractionLimitExceeded "INTERACTION_LIMIT_EXCEEDED" Failure 200
+        "The run has asked as many questions as the limit allows."
+        "Set max_attempt, or raise the limit."
+    InteractionWaitTimeout "INTERACTION_WAIT_TIMEOUT" Failure 200
+        "Nobody answered a sticky process in time."
+        "Raise session_timeout_sec, or use the resumable profile."
+    InteractionProcessLost "INTERACTION_PROCESS_LOST" Failure 200
+        "The process that waited for the reply is gone."
+        "Start the run again, or use the resumable profile."
+    OrchestratorRestartInterrupted "ORCHESTRATOR_RESTART_INTERRUPTED" Failure 200
+        "The host lost the process in the middle of a turn."
+        "Start the run again, or set interrupted_turn to retry."
+    CanceledByUser "CANCELED_BY_USER" Failure 200
+        "The run was canceled."
+        "Nothing; start a new run if that was a mistake."
+
+    InteractiveCompletedWithoutDoneMarker "INTERACTIVE_COMPLETED_WITHOUT_DONE_MARKER" Warning 200
+        "The output fits the schema, so the run was completed although the agent did not say it was done."
+        "Check the result; tighten the schema or the skill's instructions."
+    OutputRepairedGeneric "OUTPUT_REPAIRED_GENERIC" Warning 200
+        "The output was found inside other text."
+        "Make the skill ask for the bare JSON object as the last message."
+    DeprecatedOption "DEPRECATED_OPTION" Warning 200
+        "An option was given in an older spelling."
+        "Use session_timeout_sec."
+    OutputSchemaPermissive "OUTPUT_SCHEMA_PERMISSIVE" Warning 200
+        "The output schema accepts an empty or an unrelated object, so nearly anything completes the run."
+        "List required properties and set additionalProperties to false."
+    OutputSchemaAcceptsAskUser "OUTPUT_SCHEMA_ACCEPTS_ASK_USER" Warning 200
+        "The output schema accepts a question to the user as an output."
+        "Require properties that a question does not have."
+    OutputSchemaDeclaresMarker "OUTPUT_SCHEMA_DECLARES_MARKER" Warning 200
+        "The output schema declares the done marker, which is taken out before the check."
+        "Remove the marker from the schema."
+    OutputSchemaMissing "OUTPUT_SCHEMA_MISSING" Warning 200
+        "An interactive skill has no output schema, so soft completion can never happen."
+        "Add an output schema, or make sure that the agent writes the done marker."
+
+    DoneMarkerProcessFailureConflict "DONE_MARKER_PROCESS_FAILURE_CONFLICT" Diagnostic 200
+        "The agent said it was done, but its process failed."
+        "Trust the failure; read the agent's log."
+    DoneMarkerMentioned "DONE_MARKER_MENTIONED" Diagnostic 200
+        "The marker's name stands in the assistant's text, but not in a place or form that counts."
+        "Nothing, if it is a quotation; else put the marker into the final JSON object."
+    MultipleDoneMarkersIgnored "MULTIPLE_DONE_MARKERS_IGNORED" Diagnostic 200
+        "The turn has more than one done marker; the first counts."
+        "Nothing."
+    OutputTooLarge "OUTPUT_TOO_LARGE" Diagnostic 200
+        "The turn's text is larger than the limit and was not read."
+        "Let the agent write large results to a file."
+    OutputTooDeep "OUTPUT_TOO_DEEP" Diagnostic 200
+        "An output candidate is nested deeper than the limit."
+        "Flatten the output."
+    OutputDuplicateKey "OUTPUT_DUPLICATE_KEY" Diagnostic 200
+        "An output candidate names a key twice in one object."
+        "Make the agent write each key once."
+    OutputNumberOutOfRange "OUTPUT_NUMBER_OUT_OF_RANGE" Diagnostic 200
+        "An output candidate has a number that cannot be held exactly enough."
+        "Write it as a string."
+    OutputLoneSurrogate "OUTPUT_LONE_SURROGATE" Diagnostic 200
+        "An output candidate has half of a surrogate pair in a string."
+        "Write the character itself."
+    ValidationLimitExceeded "VALIDATION_LIMIT_EXCEEDED" Diagnostic 200
+        "Checking the output against the schema would take too much work, so it counts as not valid."
+        "Simplify the schema's alternatives, or make the output smaller."
+    AskUserIgnored "ASK_USER_IGNORED" Diagnostic 200
+        "A question's structure, or a field of it, could not be read and was left out."
+        "Nothing; the question can be answered all the same."
+    PromptTruncated "PROMPT_TRUNCATED" Diagnostic 200
+        "The prompt was longer than the limit and was cut."
+        "Read the whole text in the agent's log."
+    OptionsTruncated "OPTIONS_TRUNCATED" Diagnostic 200
+        "The question had more options than the limit; the rest was dropped."
+        "Offer fewer options."
+    ClockWentBackwards "CLOCK_WENT_BACKWARDS" Diagnostic 200
+        "The host's clock went backwards; the latest time seen was used."
+        "Check the clocks of the host's machines."
+
+    SnapshotInvalid "SNAPSHOT_INVALID" Storage 422
+        "The snapshot was cut, edited, or breaks an invariant."
+        "Load an older snapshot, or replay the journal."
+    SnapshotVersionUnsupported "SNAPSHOT_VERSION_UNSUPPORTED" Storage 422
+        "The snapshot was written by a newer version."
+        "Upgrade turnlatch."
+    JournalInvalid "JOURNAL_INVALID" Storage 422
+        "The journal was cut, edited, reordered, or joined from two runs."
+        "Load the last good snapshot."
+    JournalVersionUnsupported "JOURNAL_VERSION_UNSUPPORTED" Storage 422
+        "The journal was written by a newer version."
+        "Upgrade turnlatch."
+}
+
+impl Code {
+    /// The stable text.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        self.info().code
+    }
+
+    /// The code with this text, if there is one.
+    #[must_use]
+    pub fn from_text(text: &str) -> Option<Code> {
+        Code::ALL.iter().copied().find(|code| code.as_str() == text)
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// A code with a sentence about this one case: a warning or a diagnostic.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Note {
+    /// What it is.
+    pub code: Code,
+    /// What was found here.
+    pub message: String,
+}
+
+impl Note {
+    pub(crate) fn new(code: Code, message: impl Into<String>) -> Note {
+        Note { code, message: message.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_code_stands_once_and_is_read_back() {
+        let texts: BTreeSet<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
+        assert_eq!(texts.len(), Code::ALL.len());
+        for code in Code::ALL {
+            assert_eq!(Code::from_text(code.as_str()), Some(*code));
+            assert_eq!(serde_json::to_value(code).unwrap(), code.as_str());
+        }
+        assert_eq!(Code::from_text("NO_SUCH_CODE"), None);
+    }
+
+    #[test]
+    fn every_row_is_a_sentence() {
+        for info in Code::ALL.iter().map(|code| code.info()) {
+            assert!(info.meaning.ends_with('.') && info.remedy.ends_with('.'), "{}", info.code);
+            assert!(matches!(info.http, 200 | 400 | 409 | 413 | 422), "{}", info.code);
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Effects: what the host must do, told by the core.
+
+use serde::{Deserialize, Serialize};
+
+use crate::state::Status;
+use crate::time::Timestamp;
+
+/// One thing to do, and its id `run_id/revision/n`: doing it twice under the same id equals doing it once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Effect {
+    /// What to do.
+    #[serde(flatten)]
+    pub action: Action,
+    /// The effect's own id.
+    pub id: String,
+}
+
+/// What the host must do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Action {
+    /// Ask for a slot; answer with `slot_granted` when there is one.
+    AcquireSlot {
+        /// The request's id, and the slot's once it is granted.
+        slot_id: String,
+    },
+    /// Give the slot back; if it was asked for and not granted yet, withdraw the request.
+    ReleaseSlot {
+        /// The slot to give back.
+        slot_id: String,
+    },
+    /// Run the agent for one turn; answer with `turn_finished` or `process_lost`.
+    StartTurn {
+        /// The turn's number.
+        attempt_number: u32,
+        /// The slot it runs in.
+        slot_id: String,
+        /// What the turn goes on from; absent in the first turn.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        resume: Option<ResumeFrom>,
+    },
+    /// Hand the reply to the process that waits for it; its next turn begins.
+    InjectReply {
+        /// The number of the turn that begins.
+        attempt_number: u32,
+        /// The question that was answered.
+        interaction_id: u64,
+        /// The answer.
+        response: String,
+    },
+    /// End the agent's process and everything it started.
+    TerminateProcess {
+        /// The turn it belongs to.
+        attempt_number: u32,
+    },
+    /// Answer with `timer_fired` at this time. A timer of the same question is replaced.
+    SetTimer {
+        /// The question it is for.
+        interaction_id: u64,
+        /// When it goes off.
+        at: Timestamp,
+    },
+    /// Forget the timer of this question, if there is one.
+    CancelTimer {
+        /// The question it was for.
+        interaction_id: u64,
+    },
+    /// Tell observers; nothing depends on it.
+    Notify {
+        /// What happened.
+        what: Notice,
+        /// The run's status now.
+        status: Status,
+        /// The question that is now pending.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        interaction_id: Option<u64>,
+    },
+}
+
+/// What observers are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Notice {
+    /// The run has another status than before, or the same one in a new turn.
+    StatusChanged,
+}
+
+/// What a turn goes on from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ResumeFrom {
+    /// The last good handle of the agent's session, if it ever gave one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_handle: Option<String>,
+    /// The question that was answered.
+    pub interaction_id: u64,
+    /// The answer.
+    pub response: String,
+}
+
+/// Where an effect was first told: enough to tell it again under the same id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EffectRef {
+    pub(crate) revision: u64,
+    pub(crate) number: u32,
+}
+
+impl EffectRef {
+    pub(crate) fn id(self, run_id: &str) -> String {
+        format!("{run_id}/{}/{}", self.revision, self.number)
+    }
+}

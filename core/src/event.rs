@@ -1,0 +1,267 @@
+//! Events: what happened, told to the core.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::codes::Code;
+use crate::gate::Judged;
+use crate::json;
+use crate::limits::Limits;
+use crate::receipt::Rejected;
+use crate::text;
+use crate::time::Timestamp;
+
+/// Something that happened. `reply` and `cancel` are requests and can be rejected; the others are facts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Event {
+    /// The run was made. First in every journal; [`crate::Run::create`] says it, nobody else.
+    Created {},
+    /// The host gave the slot that `acquire_slot` asked for.
+    SlotGranted {
+        /// The id of the request it answers.
+        slot_id: String,
+    },
+    /// The agent's turn is over, well or not.
+    TurnFinished(TurnReport),
+    /// A turn's decision, recorded without its text. Only in compact journals; only a replay takes it.
+    TurnDecided(Box<RecordedTurn>),
+    /// A person answers a question.
+    Reply(Reply),
+    /// The timer set for a question went off.
+    TimerFired {
+        /// The question it was set for.
+        interaction_id: u64,
+    },
+    /// The agent's process is gone and its turn will never finish.
+    ProcessLost {
+        /// The turn it belonged to.
+        attempt_number: u32,
+        /// The slot it ran in; tells a retried turn's process from the one before it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        slot_id: Option<String>,
+    },
+    /// Somebody wants the run to end.
+    Cancel {
+        /// Why, in their words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+}
+
+/// What a finished turn left behind.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TurnReport {
+    /// The turn that finished.
+    pub attempt_number: u32,
+    /// The slot it ran in; tells a retried turn from the one before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slot_id: Option<String>,
+    /// The process's exit code; absent counts as 0 (a sticky process goes on living).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i64>,
+    /// Why the turn failed, as a code such as `TIMEOUT` or `AUTH_REQUIRED`, whatever the exit code was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure_reason: Option<String>,
+    /// The output as a JSON value the host already has. At most one of `output`, `messages` and `text`; null is none.
+    #[serde(default, skip_serializing_if = "no_value")]
+    pub output: Option<Value>,
+    /// The turn's messages in order. Only those of role `assistant` are read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub messages: Option<Vec<Message>>,
+    /// The assistant's text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// An opaque handle by which the host can resume the agent's session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_handle: Option<String>,
+    /// The paths of the artifacts that exist, of those that the skill requires.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub artifacts: Vec<String>,
+}
+
+/// One message of a turn.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Message {
+    /// Whose words these are: `assistant`, or any other role, which is never read.
+    pub role: String,
+    /// The words.
+    pub text: String,
+}
+
+/// A turn in a compact journal: everything a replay needs, without the turn's text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordedTurn {
+    /// The turn that finished.
+    pub attempt_number: u32,
+    /// The slot it ran in, if the report said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slot_id: Option<String>,
+    /// The session handle it reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_handle: Option<String>,
+    /// The SHA-256 digest of the full event's JSON text.
+    pub report_digest: String,
+    /// What the gates decided, and what the run went on with.
+    pub judged: Judged,
+}
+
+/// A person's answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reply {
+    /// The question it answers.
+    pub interaction_id: u64,
+    /// The answer: any text, also empty; any other JSON value is carried on as its JSON text.
+    pub response: Value,
+    /// Makes a repeated send harmless: the same key and reply are taken once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotency_key: Option<String>,
+    /// Take the reply only if the run is still at this revision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_revision: Option<u64>,
+}
+
+impl Reply {
+    /// A reply in plain text.
+    #[must_use]
+    pub fn text(interaction_id: u64, response: impl Into<String>) -> Reply {
+        let response = Value::String(response.into());
+        Reply { interaction_id, response, idempotency_key: None, expected_revision: None }
+    }
+
+    /// The response as the agent will read it.
+    pub(crate) fn response_text(&self) -> String {
+        match &self.response {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        }
+    }
+}
+
+impl Event {
+    /// Reads an event from its JSON text.
+    ///
+    /// # Errors
+    /// [`Rejected`] with `EVENT_MALFORMED` if it is not one event in the documented form.
+    pub fn from_json(text: &str) -> Result<Event, Rejected> {
+        // An output may be as deep as the limit, and stands one level down in the event.
+        let value = json::parse_value(text, Limits::MAX_JSON_DEPTH + 1)
+            .map_err(|fault| Rejected::malformed(format!("the event cannot be read: {fault}")))?;
+        let event: Event = serde_json::from_value(value)
+            .map_err(|error| Rejected::malformed(format!("the event cannot be read: {}", serde_message(&error))))?;
+        event.check_form()?;
+        Ok(event)
+    }
+
+    /// The event's name on the wire.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Event::Created {} => "created",
+            Event::SlotGranted { .. } => "slot_granted",
+            Event::TurnFinished(_) => "turn_finished",
+            Event::TurnDecided(_) => "turn_decided",
+            Event::Reply(_) => "reply",
+            Event::TimerFired { .. } => "timer_fired",
+            Event::ProcessLost { .. } => "process_lost",
+            Event::Cancel { .. } => "cancel",
+        }
+    }
+
+    /// Checks what the types alone do not say.
+    pub(crate) fn check_form(&self) -> Result<(), Rejected> {
+        match self {
+            Event::TurnFinished(report) => report.check_form(),
+            Event::Reply(Reply { idempotency_key: Some(key), .. }) if !(1..=MAX_ID_BYTES).contains(&key.len()) => {
+                Err(Rejected::malformed(format!("`idempotency_key` must have 1 to {MAX_ID_BYTES} bytes")))
+            }
+            Event::Reply(reply) if json::depth(&reply.response) > Limits::MAX_JSON_DEPTH => {
+                Err(Rejected::malformed(format!("`response` is nested deeper than {}", Limits::MAX_JSON_DEPTH)))
+            }
+            Event::Cancel { reason: Some(reason) } if reason.len() > MAX_REASON_BYTES => {
+                Err(Rejected::malformed(format!("`reason` must have at most {MAX_REASON_BYTES} bytes")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl TurnReport {
+    /// A report of this turn that says nothing yet: it ended well and left nothing behind.
+    #[must_use]
+    pub fn of_attempt(attempt_number: u32) -> TurnReport {
+        TurnReport { attempt_number, ..TurnReport::default() }
+    }
+
+    /// A report of a turn that ended well with this text of the assistant.
+    #[must_use]
+    pub fn with_text(attempt_number: u32, text: impl Into<String>) -> TurnReport {
+        TurnReport { text: Some(text.into()), ..TurnReport::of_attempt(attempt_number) }
+    }
+
+    fn check_form(&self) -> Result<(), Rejected> {
+        let contents = [!no_value(&self.output), self.messages.is_some(), self.text.is_some()];
+        if contents.iter().filter(|given| **given).count() > 1 {
+            return Err(Rejected::malformed("a turn has at most one of `output`, `messages` and `text`"));
+        }
+        if let Some(reason) = &self.failure_reason
+            && !is_code(reason)
+        {
+            let found = text::quoted(reason);
+            return Err(Rejected::malformed(format!(
+                "`failure_reason` must be a code such as `TIMEOUT` (A-Z, 0-9 and _, at most 64), found {found}"
+            )));
+        }
+        if self.session_handle.as_ref().is_some_and(|handle| handle.len() > MAX_HANDLE_BYTES) {
+            return Err(Rejected::malformed(format!("`session_handle` must have at most {MAX_HANDLE_BYTES} bytes")));
+        }
+        Ok(())
+    }
+
+    /// The reason why the turn failed, if it did (GATE-1).
+    pub(crate) fn failure(&self) -> Option<&str> {
+        match (&self.failure_reason, self.exit_code.unwrap_or(0)) {
+            (Some(reason), _) => Some(reason),
+            (None, 0) => None,
+            (None, _) => Some(Code::ProcessFailed.as_str()),
+        }
+    }
+}
+
+impl Timestamp {
+    /// Reads a time from outside: a whole number of milliseconds in range.
+    ///
+    /// # Errors
+    /// [`Rejected`] with `EVENT_MALFORMED` for anything else.
+    pub fn from_json(value: &Value) -> Result<Timestamp, Rejected> {
+        json::whole_number(value)
+            .and_then(Timestamp::from_millis)
+            .ok_or_else(|| Rejected::malformed("a time is a whole number of milliseconds from 0 to 9007199254740991"))
+    }
+}
+
+/// What serde found wrong, without unescaped or endless text from outside.
+pub(crate) fn serde_message(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    text::display_text(text::head(&message, 200)).into_owned()
+}
+
+/// Null is no output: what `output: parsed ?? null` means.
+#[expect(clippy::ref_option, reason = "the signature that serde asks for")]
+fn no_value(output: &Option<Value>) -> bool {
+    matches!(output, None | Some(Value::Null))
+}
+
+fn is_code(reason: &str) -> bool {
+    reason.len() <= 64
+        && reason.starts_with(|first: char| first.is_ascii_uppercase())
+        && reason.bytes().all(|byte| matches!(byte, b'A'..=b'Z' | b'0'..=b'9' | b'_'))
+}
+
+const MAX_ID_BYTES: usize = 256;
+const MAX_REASON_BYTES: usize = 4096;
+const MAX_HANDLE_BYTES: usize = 4096;

@@ -1,0 +1,423 @@
+//! Evidence: what a turn's output shows. Done marker, output, question; found, not judged.
+//!
+//! Only the assistant's own words are read, once, and nothing is decided by searching a substring.
+
+mod layout;
+mod objects;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::ask_user::{self, AskForm};
+use crate::codes::{Code, Note};
+use crate::event::TurnReport;
+use crate::json::{self, Fault};
+use crate::plan::RunPlan;
+use crate::schema::{Check, Violation};
+use crate::text;
+use objects::{Contents, FoundObject};
+
+/// The key, and the word, by which an agent says that it is done.
+pub const DONE_MARKER: &str = "__SKILL_DONE__";
+
+/// What a turn shows, as it stands in a decision.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Evidence {
+    /// Whether the agent said that it is done.
+    pub marker: Marker,
+    /// What became of the output.
+    pub output: OutputState,
+    /// Where the output was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<Source>,
+    /// Whether the turn carries a well-formed question.
+    pub asks: bool,
+    /// Where the output does not fit the schema; the first ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub violations: Vec<Violation>,
+}
+
+/// What the agent said about being done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Marker {
+    /// Nothing.
+    #[default]
+    Absent,
+    /// That it is not: `"__SKILL_DONE__": false`.
+    Declined,
+    /// That it is.
+    Found,
+}
+
+/// What became of the output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutputState {
+    /// There is none.
+    #[default]
+    Missing,
+    /// There is something that was meant as one and cannot be read.
+    Unparsable,
+    /// It does not fit the schema.
+    Invalid,
+    /// It fits the schema.
+    Valid,
+    /// There is one, and no schema to check it with.
+    Unchecked,
+}
+
+/// Where the output was found, in the order of looking (OUT-2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// The host handed it over as a value.
+    Host,
+    /// It is the whole text of a message.
+    WholeText,
+    /// In a fenced block tagged json.
+    JsonFence,
+    /// In another fenced block.
+    Fence,
+    /// In prose.
+    Prose,
+}
+
+/// The evidence of a turn, and the parts of it that the run goes on with.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) evidence: Evidence,
+    /// The output's JSON text without the marker.
+    pub(crate) data_text: Option<String>,
+    /// The fields of the question the turn carries.
+    pub(crate) question: Option<Map<String, Value>>,
+    /// The assistant's last words, for a question without structure.
+    pub(crate) last_words: String,
+    pub(crate) diagnostics: Vec<Note>,
+    /// Bytes looked at: the measure of work.
+    pub(crate) steps: u64,
+}
+
+/// Reads what a turn left behind.
+pub(crate) fn read(plan: &RunPlan, report: &TurnReport) -> Found {
+    let mut reader = Reader::new(plan);
+    match (&report.output, &report.messages, &report.text) {
+        (Some(Value::Null), _, _) | (None, None, None) => {}
+        (Some(value), _, _) => reader.host_value(value),
+        (None, Some(messages), _) => {
+            let own_words = messages.iter().filter(|message| message.role == "assistant");
+            reader.texts(&own_words.map(|message| message.text.as_str()).collect::<Vec<_>>());
+        }
+        (None, None, Some(text)) => reader.texts(&[text]),
+    }
+    reader.finish()
+}
+
+struct Reader<'p> {
+    plan: &'p RunPlan,
+    output: Option<Output>,
+    fault: Option<Fault>,
+    /// How many more candidates are looked at.
+    looks_left: usize,
+    /// Markers that count, and `false` in the same places.
+    done: usize,
+    declined: usize,
+    mentioned: bool,
+    question: Option<Map<String, Value>>,
+    last_words: String,
+    diagnostics: Vec<Note>,
+    steps: u64,
+}
+
+/// An output that could be read.
+struct Output {
+    source: Source,
+    text: String,
+    check: Option<Check>,
+}
+
+impl Output {
+    fn is_good(&self) -> bool {
+        matches!(self.check, None | Some(Check::Valid))
+    }
+}
+
+impl<'p> Reader<'p> {
+    fn new(plan: &'p RunPlan) -> Reader<'p> {
+        Reader {
+            plan,
+            output: None,
+            fault: None,
+            looks_left: MAX_LOOKS,
+            done: 0,
+            declined: 0,
+            mentioned: false,
+            question: None,
+            last_words: String::new(),
+            diagnostics: Vec::new(),
+            steps: 0,
+        }
+    }
+
+    fn note(&mut self, code: Code, message: impl Into<String>) {
+        self.diagnostics.push(Note::new(code, message));
+    }
+
+    /// A value that the host already has (OUT-1).
+    fn host_value(&mut self, value: &Value) {
+        if json::depth(value) > self.plan.limits.json_depth {
+            self.fault = Some(Fault::TooDeep);
+            return;
+        }
+        let mut output = value.clone();
+        if let Value::Object(members) = &mut output {
+            let asks = self.host_value_asks(members);
+            let marker = members.shift_remove(DONE_MARKER);
+            match marker {
+                Some(Value::Bool(true)) => self.done += 1,
+                Some(Value::Bool(false)) => self.declined += 1,
+                Some(_) => self.mentioned = true,
+                None => {}
+            }
+            if asks {
+                self.host_question(members);
+            }
+            // The marker alone is not an output, and neither is a question.
+            if asks || (marker.is_some() && members.is_empty()) {
+                return;
+            }
+        }
+        let Ok(text) = serde_json::to_string(&output) else { return };
+        if text.len() > self.plan.limits.turn_text_bytes {
+            self.too_large(text.len());
+            return;
+        }
+        self.steps += text.len() as u64;
+        let check = self.check(&output);
+        self.output = Some(Output { source: Source::Host, text, check });
+    }
+
+    fn host_value_asks(&self, members: &Map<String, Value>) -> bool {
+        members.get(DONE_MARKER) != Some(&Value::Bool(true))
+            && self.may_ask(ask_user::form_by_keys(|key| members.contains_key(key)))
+            && ask_user::is_ask_user(members)
+    }
+
+    fn host_question(&mut self, members: &Map<String, Value>) {
+        self.question = ask_user::fields_of(members).filter(|fields| ask_user::prompt_of(fields).is_some());
+        if self.question.is_none() {
+            self.note_unreadable_questions(1);
+        }
+    }
+
+    /// The assistant's messages of the turn, in order.
+    fn texts(&mut self, texts: &[&str]) {
+        let limits = &self.plan.limits;
+        let words = texts.iter().rev().map(|text| text.trim()).find(|text| !text.is_empty()).unwrap_or_default();
+        let kept = text::tail(words, limits.prompt_bytes);
+        if kept.len() < words.len() && self.plan.is_interactive() {
+            let message =
+                format!("the assistant's last text had {} bytes, the last {} are kept", words.len(), kept.len());
+            self.note(Code::PromptTruncated, message);
+        }
+        kept.clone_into(&mut self.last_words);
+        let size = texts.iter().map(|text| text.len()).sum::<usize>();
+        if size > limits.turn_text_bytes {
+            self.too_large(size);
+            return;
+        }
+        for text in texts.iter().rev() {
+            self.message(text);
+        }
+    }
+
+    fn too_large(&mut self, size: usize) {
+        let limit = self.plan.limits.turn_text_bytes;
+        self.note(Code::OutputTooLarge, format!("the turn's text has {size} bytes, the limit is {limit}"));
+    }
+
+    /// One message; the later ones have been read before.
+    fn message(&mut self, text: &str) {
+        let contents = objects::find(text, self.plan.limits.json_depth);
+        self.steps += contents.steps;
+        self.done += contents.lone_markers.done;
+        self.declined += contents.lone_markers.declined;
+        self.mentioned |= memchr::memmem::find(text.as_bytes(), DONE_MARKER.as_bytes()).is_some();
+        let mut asking = Vec::new();
+        let mut candidates = Vec::new();
+        for object in contents.objects.values().flat_map(objects::Recent::iter) {
+            if object.marker(text) != Some("true") && self.asks(object, text) {
+                asking.push(object);
+            } else {
+                candidates.push(object);
+            }
+        }
+        let mut fault = contents.fault;
+        if let Some((object, output)) = self.choose(&candidates, text, &mut fault) {
+            match object.marker(text) {
+                Some("true") => self.done += 1,
+                Some("false") => self.declined += 1,
+                _ => {}
+            }
+            self.take_output(output);
+        }
+        self.fault = self.fault.or(fault);
+        if self.question.is_none() {
+            self.take_question(&contents, &asking, text);
+        }
+    }
+
+    fn asks(&self, object: &FoundObject, text: &str) -> bool {
+        self.may_ask(object.ask_form()) && parse(object, text).is_ok_and(|members| ask_user::is_ask_user(&members))
+    }
+
+    fn may_ask(&self, form: Option<AskForm>) -> bool {
+        match form {
+            Some(AskForm::Envelope) => true,
+            // Nobody is asked in auto, so an object that could be either is an output there.
+            Some(AskForm::Bare) => self.plan.is_interactive(),
+            None => false,
+        }
+    }
+
+    /// The first step with a candidate that can be read; in it the last that fits the schema, else the last.
+    fn choose<'o>(
+        &mut self,
+        candidates: &[&'o FoundObject],
+        text: &str,
+        fault: &mut Option<Fault>,
+    ) -> Option<(&'o FoundObject, Output)> {
+        for source in [Source::WholeText, Source::JsonFence, Source::Fence, Source::Prose] {
+            let mut fallback = None;
+            for object in candidates.iter().rev().filter(|object| object.source == source) {
+                // A flood of messages is like a flood of objects: what is further back is only read over.
+                if self.looks_left == 0 {
+                    return fallback;
+                }
+                self.looks_left -= 1;
+                self.steps += object.span.len() as u64;
+                match parse(object, text) {
+                    Ok(mut members) => {
+                        members.shift_remove(DONE_MARKER);
+                        let check = self.check(&Value::Object(members));
+                        if check == Some(Check::TooMuchWork) {
+                            self.looks_left = 0;
+                        }
+                        let output = Output { source, text: object.text_without_marker(text), check };
+                        if output.is_good() {
+                            return Some((object, output));
+                        }
+                        fallback.get_or_insert((*object, output));
+                    }
+                    Err(found) => *fault = fault.or(Some(found)),
+                }
+            }
+            if fallback.is_some() {
+                return fallback;
+            }
+        }
+        None
+    }
+
+    /// Of several messages, the last whose output fits the schema, else the last that has one.
+    fn take_output(&mut self, earlier: Output) {
+        let better = |later: &Output| !later.is_good() && earlier.is_good();
+        if self.output.as_ref().is_none_or(better) {
+            self.output = Some(earlier);
+        }
+    }
+
+    fn check(&self, value: &Value) -> Option<Check> {
+        self.plan.output_schema.as_ref().map(|schema| schema.check(value))
+    }
+
+    /// The last well-formed question of the turn; structure that cannot be read is noted and left out.
+    fn take_question(&mut self, contents: &Contents, asking: &[&FoundObject], text: &str) {
+        let by_object = asking.iter().map(|object| {
+            let fields = parse(object, text).ok().and_then(|members| ask_user::fields_of(&members));
+            (object.span.start, fields)
+        });
+        let by_yaml = contents
+            .yaml_blocks
+            .iter()
+            .map(|block| (block.start, ask_user::fields_of_yaml(text.get(block.clone()).unwrap_or_default())));
+        let mut questions: Vec<_> = by_object.chain(by_yaml).collect();
+        questions.sort_by_key(|(start, _)| *start);
+        let mut unreadable = 0;
+        for (_, fields) in questions {
+            match fields.filter(|fields| ask_user::prompt_of(fields).is_some()) {
+                Some(fields) => self.question = Some(fields),
+                None => unreadable += 1,
+            }
+        }
+        self.note_unreadable_questions(unreadable);
+    }
+
+    fn note_unreadable_questions(&mut self, count: usize) {
+        if count > 0 && self.plan.is_interactive() {
+            self.note(Code::AskUserIgnored, format!("{count} structured question(s) could not be read"));
+        }
+    }
+
+    fn finish(mut self) -> Found {
+        let marker = match (self.done, self.declined) {
+            (1.., _) => Marker::Found,
+            (0, 1..) => Marker::Declined,
+            (0, 0) => Marker::Absent,
+        };
+        if self.done > 1 {
+            let count = self.done;
+            self.note(Code::MultipleDoneMarkersIgnored, format!("the turn has {count} done markers; the first counts"));
+        }
+        if marker == Marker::Absent && self.mentioned {
+            self.note(Code::DoneMarkerMentioned, "the marker is mentioned, but not in a place or form that counts");
+        }
+        let (output, violations) = self.output_state();
+        if output == OutputState::Unparsable
+            && let Some(fault) = self.fault
+            && let Some(code) = fault.code()
+        {
+            self.note(code, format!("the output cannot be taken: {fault}"));
+        }
+        let evidence = Evidence {
+            marker,
+            output,
+            source: self.output.as_ref().map(|output| output.source),
+            asks: self.question.is_some(),
+            violations,
+        };
+        Found {
+            evidence,
+            data_text: self.output.map(|output| output.text),
+            question: self.question,
+            last_words: self.last_words,
+            diagnostics: self.diagnostics,
+            steps: self.steps,
+        }
+    }
+
+    fn output_state(&mut self) -> (OutputState, Vec<Violation>) {
+        match self.output.as_mut().map(|output| output.check.take()) {
+            None if self.fault.is_some() => (OutputState::Unparsable, Vec::new()),
+            None => (OutputState::Missing, Vec::new()),
+            Some(None) => (OutputState::Unchecked, Vec::new()),
+            Some(Some(Check::Valid)) => (OutputState::Valid, Vec::new()),
+            Some(Some(Check::Invalid(violations))) => (OutputState::Invalid, violations),
+            Some(Some(Check::TooMuchWork)) => {
+                self.note(Code::ValidationLimitExceeded, "checking the output would take too much work");
+                (OutputState::Invalid, Vec::new())
+            }
+        }
+    }
+}
+
+/// How many candidates of a turn are parsed and checked (OUT-10).
+const MAX_LOOKS: usize = 64;
+
+fn parse(object: &FoundObject, text: &str) -> Result<Map<String, Value>, Fault> {
+    match json::build(text.get(object.span.clone()).unwrap_or_default())? {
+        Value::Object(members) => Ok(members),
+        _ => Err(Fault::NotAnObject),
+    }
+}

@@ -1,0 +1,147 @@
+//! The layout of a message: which lines are prose and which stand inside a code fence, as Markdown sees it.
+
+use std::ops::Range;
+
+/// A stretch of a message, in order; together they are the whole message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Segment {
+    /// Lines outside of every fence.
+    Prose(Range<usize>),
+    /// A fenced block; one that is never closed runs to the end of the message.
+    Fence {
+        /// The first word behind the opening fence.
+        tag: Range<usize>,
+        /// The lines between the fences.
+        content: Range<usize>,
+    },
+}
+
+/// Splits a message into prose and fenced blocks.
+pub(super) fn segments(text: &str) -> Vec<Segment> {
+    let mut segments = Vec::new();
+    let mut prose_start = 0;
+    let mut open: Option<OpenFence> = None;
+    for line in lines(text) {
+        let Some(fence) = text.get(line.clone()).and_then(fence_line) else { continue };
+        match &open {
+            None if fence.opens => {
+                push_prose(&mut segments, prose_start..line.start);
+                let info = line.start + fence.info_start..line.end;
+                open = Some(OpenFence { fence, tag: first_word(text, info), content: line.end });
+            }
+            Some(opened) if fence.closes(&opened.fence) => {
+                let OpenFence { tag, content, .. } = opened.clone();
+                segments.push(Segment::Fence { tag, content: content..line.start });
+                prose_start = line.end;
+                open = None;
+            }
+            // A shorter fence, another character or a line with an info string is content of the open block.
+            None | Some(_) => {}
+        }
+    }
+    match open {
+        Some(OpenFence { tag, content, .. }) => segments.push(Segment::Fence { tag, content: content..text.len() }),
+        None => push_prose(&mut segments, prose_start..text.len()),
+    }
+    segments
+}
+
+/// The lines of a text, each with its line break.
+pub(super) fn lines(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let mut start = 0;
+    memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1).chain([text.len()]).filter_map(move |end| {
+        let line = start..end;
+        start = end;
+        (!line.is_empty()).then_some(line)
+    })
+}
+
+#[derive(Clone, Debug)]
+struct OpenFence {
+    fence: FenceLine,
+    tag: Range<usize>,
+    content: usize,
+}
+
+/// A line that could open or close a block.
+#[derive(Clone, Debug)]
+struct FenceLine {
+    character: u8,
+    length: usize,
+    info_start: usize,
+    /// A fence of backticks cannot have a backtick in its info string: that is inline code.
+    opens: bool,
+    bare: bool,
+}
+
+impl FenceLine {
+    fn closes(&self, opened: &FenceLine) -> bool {
+        self.bare && self.character == opened.character && self.length >= opened.length
+    }
+}
+
+fn fence_line(line: &str) -> Option<FenceLine> {
+    let unindented = line.trim_start_matches(' ');
+    let indent = line.len() - unindented.len();
+    let character = *unindented.as_bytes().first()?;
+    // Four spaces make an indented code block, in which fences are just text.
+    if indent > 3 || !matches!(character, b'`' | b'~') {
+        return None;
+    }
+    let length = unindented.bytes().take_while(|byte| *byte == character).count();
+    let info = unindented.get(length..)?;
+    (length >= 3).then(|| FenceLine {
+        character,
+        length,
+        info_start: indent + length,
+        opens: character == b'~' || !info.contains('`'),
+        bare: info.trim().is_empty(),
+    })
+}
+
+fn first_word(text: &str, info: Range<usize>) -> Range<usize> {
+    let all = text.get(info.clone()).unwrap_or_default();
+    let word = all.split_whitespace().next().unwrap_or_default();
+    let offset = all.len() - all.trim_start().len();
+    info.start + offset..info.start + offset + word.len()
+}
+
+fn push_prose(segments: &mut Vec<Segment>, range: Range<usize>) {
+    if !range.is_empty() {
+        segments.push(Segment::Prose(range));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `p:` before prose, `tag:` before the content of a block.
+    fn check(text: &str, expected: &[&str]) {
+        let found: Vec<String> = segments(text)
+            .into_iter()
+            .map(|segment| match segment {
+                Segment::Prose(range) => format!("p:{}", text.get(range).unwrap()),
+                Segment::Fence { tag, content } => {
+                    format!("{}:{}", text.get(tag).unwrap(), text.get(content).unwrap())
+                }
+            })
+            .collect();
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn blocks_are_found_as_markdown_sees_them() {
+        check("", &[]);
+        check("a\nb", &["p:a\nb"]);
+        check("a\n```json\n{}\n```\nb", &["p:a\n", "json:{}\n", "p:b"]);
+        check("```\r\n{}\r\n```\r\n", &[":{}\r\n"]);
+        check("~~~ JSON x\n```\n~~~~\n", &["JSON:```\n"]);
+        check("````md\n```json\n{}\n```\n````", &["md:```json\n{}\n```\n"]);
+        check("```json\n{}", &["json:{}"]);
+        check("```\n``` x\n```", &[":``` x\n"]);
+        check("```a`b\nx", &["p:```a`b\nx"]);
+        check("    ```\n   ```\nx", &["p:    ```\n", ":x"]);
+        check("```", &[":"]);
+    }
+}

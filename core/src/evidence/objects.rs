@@ -1,0 +1,344 @@
+//! The JSON objects, marker lines and YAML blocks of one message, found in one pass and not parsed yet.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
+
+use memchr::memmem;
+
+use super::layout::{Segment, lines, segments};
+use super::{DONE_MARKER, Source};
+use crate::ask_user::{self, AskForm};
+use crate::json::{self, Fault, Scanner, Shape};
+
+/// What stands in one message of the assistant.
+#[derive(Debug, Default)]
+pub(super) struct Contents {
+    /// The top-level objects, without lone markers, by where they were found.
+    pub(super) objects: BTreeMap<Source, Recent<FoundObject>>,
+    /// The blocks that hold a question in YAML.
+    pub(super) yaml_blocks: Recent<Range<usize>>,
+    /// The markers that stand for themselves: objects of their own, and lines of the bare word.
+    pub(super) lone_markers: LoneMarkers,
+    /// Why something that looked like an output is none.
+    pub(super) fault: Option<Fault>,
+    /// Bytes looked at: the measure of work.
+    pub(super) steps: u64,
+}
+
+/// The last few of many: a flood of small objects costs no more than reading over it.
+#[derive(Debug)]
+pub(super) struct Recent<T> {
+    kept: VecDeque<T>,
+    dropped: usize,
+}
+
+impl<T> Default for Recent<T> {
+    fn default() -> Self {
+        Recent { kept: VecDeque::new(), dropped: 0 }
+    }
+}
+
+impl<T> Recent<T> {
+    fn push(&mut self, item: T) {
+        if self.kept.len() == MAX_CANDIDATES {
+            self.kept.pop_front();
+            self.dropped += 1;
+        }
+        self.kept.push_back(item);
+    }
+
+    /// How many there were, dropped ones included.
+    fn count(&self) -> usize {
+        self.dropped + self.kept.len()
+    }
+
+    /// Forgets what came after the first `count`.
+    fn rewind(&mut self, count: usize) {
+        self.kept.truncate(count.saturating_sub(self.dropped));
+    }
+
+    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
+        self.kept.iter()
+    }
+}
+
+/// How often a message says, with a marker that stands for itself, that the work is done, or that it is not.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LoneMarkers {
+    pub(super) done: usize,
+    pub(super) declined: usize,
+}
+
+/// A complete, strict JSON object in a message.
+#[derive(Debug)]
+pub(super) struct FoundObject {
+    pub(super) source: Source,
+    pub(super) span: Range<usize>,
+    /// What stands at its top level; offsets count from the span's start.
+    pub(super) shape: Shape,
+}
+
+impl FoundObject {
+    /// What the object says about completion: the text of the marker's value.
+    pub(super) fn marker<'t>(&self, text: &'t str) -> Option<&'t str> {
+        let value = self.shape.member(DONE_MARKER)?.value.clone();
+        text.get(self.span.start + value.start..self.span.start + value.end)
+    }
+
+    /// An object with the marker and nothing else.
+    fn is_lone_marker(&self) -> bool {
+        self.shape.members == 1 && self.shape.member(DONE_MARKER).is_some()
+    }
+
+    /// The form of a question it may have, by its keys.
+    pub(super) fn ask_form(&self) -> Option<AskForm> {
+        ask_user::form_by_keys(|key| self.shape.member(key).is_some())
+    }
+
+    /// The object's text without the marker: what the result is made of (MARK-3).
+    pub(super) fn text_without_marker(&self, text: &str) -> String {
+        let whole = text.get(self.span.clone()).unwrap_or_default();
+        match self.shape.member(DONE_MARKER) {
+            Some(member) => {
+                let before = whole.get(..member.cut.start).unwrap_or_default();
+                let after = whole.get(member.cut.end..).unwrap_or_default();
+                format!("{before}{after}")
+            }
+            None => whole.to_owned(),
+        }
+    }
+}
+
+/// Finds everything in one message.
+pub(super) fn find(text: &str, max_depth: usize) -> Contents {
+    let mut finder = Finder { text, max_depth, contents: Contents::default() };
+    finder.contents.steps = text.len() as u64;
+    if !finder.whole_text() {
+        finder.parts();
+    }
+    finder.contents
+}
+
+struct Finder<'t> {
+    text: &'t str,
+    max_depth: usize,
+    contents: Contents,
+}
+
+/// What had been found before a `{` that turned out to be debris.
+#[derive(Clone, Copy)]
+struct Debris {
+    objects: usize,
+    lone_markers: LoneMarkers,
+}
+
+impl Finder<'_> {
+    /// The first step of OUT-2. If the whole text is one object, nothing in its strings is looked at.
+    fn whole_text(&mut self) -> bool {
+        self.whole_object(0..self.text.len(), Source::WholeText)
+    }
+
+    fn parts(&mut self) {
+        for segment in segments(self.text) {
+            match segment {
+                Segment::Prose(range) => self.prose(range),
+                Segment::Fence { tag, content } => self.fence(tag, content),
+            }
+        }
+    }
+
+    fn fence(&mut self, tag: Range<usize>, content: Range<usize>) {
+        let tag = self.text.get(tag).unwrap_or_default();
+        if tag == YAML_FENCE_TAG {
+            self.contents.yaml_blocks.push(content);
+            return;
+        }
+        let source = if tag.eq_ignore_ascii_case("json") { Source::JsonFence } else { Source::Fence };
+        if !self.whole_object(content.clone(), source) && source == Source::JsonFence {
+            // Nothing but an object was wanted here.
+            self.note_fault(match json::parse_value(self.text.get(content).unwrap_or_default(), self.max_depth) {
+                Ok(_) => Fault::NotAnObject,
+                Err(fault) => fault,
+            });
+        }
+    }
+
+    /// Takes a stretch of text that is one object and nothing else.
+    fn whole_object(&mut self, range: Range<usize>, source: Source) -> bool {
+        let part = self.text.get(range.clone()).unwrap_or_default();
+        let trimmed = json::trim(part);
+        let Some(start) = part.find('{').map(|brace| range.start + brace).filter(|_| trimmed.starts_with('{')) else {
+            return false;
+        };
+        let mut scanner = Scanner::new(trimmed, self.max_depth).wanting(&WANTED);
+        let result = scanner.value(0);
+        self.contents.steps += scanner.steps;
+        match result {
+            Ok(shape) if shape.end == trimmed.len() => {
+                let object = FoundObject { source, span: start..start + trimmed.len(), shape };
+                if object.is_lone_marker() {
+                    // In a fence it is a quoted example.
+                    self.take_lone_marker(&object, source == Source::WholeText);
+                } else {
+                    self.objects(source).push(object);
+                }
+                true
+            }
+            Ok(_) => false,
+            Err(broken) => {
+                let meant_as_json = broken.fault != Fault::Syntax || looks_like_json(trimmed, 0);
+                // What is wrong with the whole text is found again, and told, when it is read as prose.
+                if source != Source::WholeText && meant_as_json {
+                    self.note_fault(broken.fault);
+                }
+                false
+            }
+        }
+    }
+
+    fn prose(&mut self, range: Range<usize>) {
+        let start = range.start;
+        let prose = self.text.get(range).unwrap_or_default();
+        self.prose_objects(prose, start);
+        self.marker_lines(prose);
+        self.yaml_tags(prose, start);
+    }
+
+    fn take_lone_marker(&mut self, object: &FoundObject, stands_for_itself: bool) {
+        match object.marker(self.text) {
+            Some("true") if stands_for_itself => self.contents.lone_markers.done += 1,
+            Some("false") if stands_for_itself => self.contents.lone_markers.declined += 1,
+            _ => {}
+        }
+    }
+
+    fn objects(&mut self, source: Source) -> &mut Recent<FoundObject> {
+        self.contents.objects.entry(source).or_default()
+    }
+
+    /// The fourth step of OUT-2: objects in prose, each byte read once.
+    ///
+    /// A `{` that turns out not to be JSON is debris, and reading goes on where it broke, so that an unclosed brace
+    /// hides nothing behind it. If debris is closed by its `}` after all, then what was found inside was not top level.
+    fn prose_objects(&mut self, prose: &str, offset: usize) {
+        let mut scanner = Scanner::new(prose, self.max_depth).wanting(&WANTED);
+        let mut debris: Vec<Debris> = Vec::new();
+        let mut at = 0;
+        while let Some(found) = memchr::memchr3(b'{', b'}', b'[', prose.as_bytes().get(at..).unwrap_or_default()) {
+            let start = at + found;
+            let opener = prose.as_bytes().get(start).copied();
+            if opener == Some(b'}') {
+                if let Some(before) = debris.pop() {
+                    self.objects(Source::Prose).rewind(before.objects);
+                    self.contents.lone_markers = before.lone_markers;
+                }
+                at = start + 1;
+                continue;
+            }
+            match scanner.value(start) {
+                Ok(shape) => {
+                    at = shape.end;
+                    // `{}` in prose is a placeholder, and what stands in an array is not top level.
+                    if opener == Some(b'{') && shape.members > 0 {
+                        let span = offset + start..offset + at;
+                        let object = FoundObject { source: Source::Prose, span, shape: relative_to(shape, start) };
+                        if object.is_lone_marker() {
+                            let ends_message = self.text.len() == offset + prose.len();
+                            self.take_lone_marker(&object, stands_alone(prose, start..at, ends_message));
+                        } else {
+                            self.objects(Source::Prose).push(object);
+                        }
+                    }
+                }
+                Err(broken) => {
+                    at = broken.at;
+                    let objects = self.objects(Source::Prose).count();
+                    let before = Debris { objects, lone_markers: self.contents.lone_markers };
+                    debris.extend(std::iter::repeat_n(before, broken.open_braces));
+                    if opener == Some(b'{') && (broken.fault != Fault::Syntax || looks_like_json(prose, start)) {
+                        self.note_fault(broken.fault);
+                    }
+                }
+            }
+        }
+        self.contents.steps += scanner.steps + prose.len() as u64;
+    }
+
+    fn marker_lines(&mut self, prose: &str) {
+        let alone = |line: &str| {
+            let indent = line.len() - line.trim_start_matches(' ').len();
+            indent <= 3 && line.trim_matches([' ', '\t', '\r', '\n']) == DONE_MARKER && !line.starts_with('\t')
+        };
+        let count = lines(prose).filter(|line| prose.get(line.clone()).is_some_and(alone)).count();
+        self.contents.lone_markers.done += count;
+        self.contents.steps += prose.len() as u64;
+    }
+
+    /// `<ASK_USER_YAML>…</ASK_USER_YAML>`, outside of objects: a tag in a JSON string is only text.
+    fn yaml_tags(&mut self, prose: &str, offset: usize) {
+        let (open, close) = (memmem::Finder::new(YAML_OPEN), memmem::Finder::new(YAML_CLOSE));
+        let mut at = 0;
+        while let Some(end) = find_from(&close, prose, at) {
+            self.contents.steps += (end - at) as u64;
+            let block = prose.get(at..end).unwrap_or_default();
+            // The innermost pair: an opening tag that is opened again was never closed.
+            if let Some(start) = open.find_iter(block.as_bytes()).last() {
+                let content = offset + at + start + YAML_OPEN.len()..offset + end;
+                if !self.may_be_inside_an_object(content.start) {
+                    self.contents.yaml_blocks.push(content);
+                }
+            }
+            at = end + YAML_CLOSE.len();
+        }
+    }
+
+    /// Where older objects have been forgotten, a place before the ones that are left is not trusted.
+    fn may_be_inside_an_object(&mut self, at: usize) -> bool {
+        let objects = self.objects(Source::Prose);
+        let forgotten = objects.dropped > 0 && objects.kept.front().is_none_or(|first| at < first.span.start);
+        forgotten || objects.iter().any(|object| object.span.contains(&at))
+    }
+
+    /// The first fault is the one that is told.
+    fn note_fault(&mut self, fault: Fault) {
+        self.contents.fault.get_or_insert(fault);
+    }
+}
+
+fn find_from(finder: &memmem::Finder<'_>, text: &str, at: usize) -> Option<usize> {
+    finder.find(text.as_bytes().get(at..)?).map(|found| at + found)
+}
+
+fn relative_to(mut shape: Shape, start: usize) -> Shape {
+    shape.end -= start;
+    for member in &mut shape.known {
+        member.value = member.value.start - start..member.value.end - start;
+        member.cut = member.cut.start - start..member.cut.end - start;
+    }
+    shape
+}
+
+/// A broken `{` whose first character inside could begin a key was meant as JSON; `{name}` was not.
+fn looks_like_json(prose: &str, start: usize) -> bool {
+    prose.get(start + 1..).is_some_and(|rest| rest.trim_start().starts_with(['"', '\'']))
+}
+
+/// Looks no further than the white space around the object, so that many objects on one line cost no more.
+fn stands_alone(prose: &str, span: Range<usize>, ends_message: bool) -> bool {
+    let before = prose.get(..span.start).unwrap_or_default().trim_end_matches([' ', '\t']);
+    let after = prose.get(span.end..).unwrap_or_default().trim_start_matches([' ', '\t', '\r']);
+    let begins_line = before.is_empty() || before.ends_with('\n');
+    let ends_line = after.is_empty() || after.starts_with('\n');
+    ends_line && (begins_line || (ends_message && after.trim_start().is_empty()))
+}
+
+/// How many candidates of a step, and how many YAML blocks, are looked at (OUT-10).
+const MAX_CANDIDATES: usize = 16;
+/// The top-level keys that mean something here.
+const WANTED: [&str; 10] = {
+    let [a, b, c, d, e, f, g, h, i] = ask_user::ASK_KEYS;
+    [DONE_MARKER, a, b, c, d, e, f, g, h, i]
+};
+const YAML_FENCE_TAG: &str = "ask_user_yaml";
+const YAML_OPEN: &str = "<ASK_USER_YAML>";
+const YAML_CLOSE: &str = "</ASK_USER_YAML>";

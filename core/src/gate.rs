@@ -1,0 +1,328 @@
+//! The completion gates: what a finished turn means (GATE-1 to GATE-9).
+//!
+//! The gates are asked in order and the first that answers decides. Every question and answer is kept in the decision.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ask_user;
+use crate::codes::{Code, Note};
+use crate::event::TurnReport;
+use crate::evidence::{self, Evidence, Found, Marker, OutputState, Source};
+use crate::interaction::Question;
+use crate::plan::{RunPlan, SoftCompletion};
+use crate::text;
+
+/// Why a turn ended as it did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Decision {
+    /// What the run becomes.
+    pub outcome: Verdict,
+    /// The rule that decided.
+    pub rule: String,
+    /// The failure's code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// The decision in a sentence.
+    pub message: String,
+    /// What the turn showed.
+    pub evidence: Evidence,
+    /// What a person should look at.
+    pub warnings: Vec<Note>,
+    /// Details.
+    pub diagnostics: Vec<Note>,
+    /// Every gate that was asked, in order, and what it answered.
+    pub checks: Vec<GateCheck>,
+}
+
+/// What a finished turn makes of the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The run is complete.
+    Succeeded,
+    /// The run has failed.
+    Failed,
+    /// The run waits for a person.
+    WaitingUser,
+}
+
+/// One gate's answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GateCheck {
+    /// The rule's id.
+    pub gate: String,
+    /// Whether it decided.
+    pub result: GateResult,
+    /// What it saw.
+    pub detail: String,
+}
+
+/// Whether a gate decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GateResult {
+    /// It did not; the next one is asked.
+    Passed,
+    /// It did.
+    Decided,
+}
+
+/// A decision and what the run goes on with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Judged {
+    /// The decision.
+    pub decision: Decision,
+    /// The result's JSON text, if the run succeeded with one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_text: Option<String>,
+    /// What to ask, if the run waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<Question>,
+}
+
+/// Where a run is when its turn is judged.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Position {
+    /// The number of the turn.
+    pub(crate) attempt_number: u32,
+    /// Questions asked before.
+    pub(crate) interactions: u64,
+}
+
+/// Judges a finished turn. The same plan, position and report give the same judgement, everywhere.
+pub(crate) fn judge(plan: &RunPlan, position: Position, report: &TurnReport) -> Judged {
+    judge_found(plan, position, report, evidence::read(plan, report))
+}
+
+/// The gates alone, on evidence that has been read.
+pub(crate) fn judge_found(plan: &RunPlan, position: Position, report: &TurnReport, found: Found) -> Judged {
+    let mut bench = Bench { plan, report, found, warnings: Vec::new(), checks: Vec::new() };
+    if matches!(bench.found.evidence.source, Some(Source::JsonFence | Source::Fence | Source::Prose)) {
+        bench.warn(Code::OutputRepairedGeneric, "the output was found inside other text");
+    }
+    let ruling = bench.rule(position);
+    bench.judgement(ruling)
+}
+
+/// What a gate said when it decided.
+enum Ruling {
+    Complete { rule: &'static str },
+    Fail { rule: &'static str, code: String, message: String },
+    Wait { rule: &'static str },
+}
+
+struct Bench<'p> {
+    plan: &'p RunPlan,
+    report: &'p TurnReport,
+    found: Found,
+    warnings: Vec<Note>,
+    checks: Vec<GateCheck>,
+}
+
+impl Bench<'_> {
+    /// The table of section 4, top to bottom.
+    fn rule(&mut self, position: Position) -> Ruling {
+        let Evidence { marker, output, asks, .. } = self.found.evidence;
+        let has_schema = self.plan.output_schema.is_some();
+
+        if let Some(reason) = self.report.failure().map(str::to_owned) {
+            return self.process_failed(reason, marker);
+        }
+        self.passed("GATE-1", "the process ended well");
+
+        if !self.plan.is_interactive() {
+            return match output {
+                OutputState::Valid => self.complete("GATE-2", "the output fits the schema"),
+                _ if !has_schema => self.complete("GATE-2", "the process ended well and there is no schema to check"),
+                _ => self.bad_output("GATE-2"),
+            };
+        }
+
+        if marker == Marker::Found {
+            return match output {
+                OutputState::Valid => {
+                    self.complete("GATE-3", "the agent says it is done and the output fits the schema")
+                }
+                _ if !has_schema => {
+                    self.complete("GATE-3", "the agent says it is done and there is no schema to check")
+                }
+                _ => {
+                    self.passed("GATE-3", "the agent says it is done, but there is no valid output");
+                    self.bad_output("GATE-4")
+                }
+            };
+        }
+        let no_marker = if marker == Marker::Declined { "the agent says it is not done" } else { "no done marker" };
+        self.passed("GATE-3", no_marker);
+        self.passed("GATE-4", no_marker);
+
+        if let Some(ruling) = self.soft_completion(output, asks, marker) {
+            return ruling;
+        }
+        if let Some(ruling) = self.out_of_attempts(position) {
+            return ruling;
+        }
+        self.decided("GATE-7", "no evidence of completion: the run waits for the user");
+        Ruling::Wait { rule: "GATE-7" }
+    }
+
+    /// GATE-5.
+    fn soft_completion(&mut self, output: OutputState, asks: bool, marker: Marker) -> Option<Ruling> {
+        if output != OutputState::Valid {
+            self.passed("GATE-5", describe_output(output));
+            return None;
+        }
+        let against = match self.plan.soft_completion {
+            SoftCompletion::Never => Some("soft completion is switched off"),
+            SoftCompletion::UnlessAsking if asks => Some("the same turn asks the user"),
+            SoftCompletion::UnlessAsking if marker == Marker::Declined => Some("the agent says it is not done"),
+            SoftCompletion::UnlessAsking | SoftCompletion::Always => None,
+        };
+        if let Some(reason) = against {
+            self.passed("GATE-5", &format!("the output fits the schema, but {reason}"));
+            return None;
+        }
+        self.warn(
+            Code::InteractiveCompletedWithoutDoneMarker,
+            "the output fits the schema, but the agent did not say it was done",
+        );
+        Some(self.complete("GATE-5", "the output fits the schema"))
+    }
+
+    /// GATE-6, and the limit of questions in one run.
+    fn out_of_attempts(&mut self, position: Position) -> Option<Ruling> {
+        match self.plan.max_attempt {
+            Some(max) if position.attempt_number >= max => {
+                let message =
+                    format!("attempt {} of {max} ended without evidence of completion", position.attempt_number);
+                return Some(self.fail("GATE-6", Code::InteractiveMaxAttemptExceeded, message));
+            }
+            Some(max) => self.passed("GATE-6", &format!("attempt {} of {max}", position.attempt_number)),
+            None => self.passed("GATE-6", "attempts are not limited"),
+        }
+        if position.interactions >= self.plan.limits.interactions {
+            let message = format!("the run has asked {} questions, which is the limit", position.interactions);
+            return Some(self.fail("BAD-2", Code::InteractionLimitExceeded, message));
+        }
+        None
+    }
+
+    fn process_failed(&mut self, reason: String, marker: Marker) -> Ruling {
+        if marker == Marker::Found {
+            self.found.diagnostics.push(Note::new(
+                Code::DoneMarkerProcessFailureConflict,
+                "the agent says it is done, but its process failed",
+            ));
+        }
+        let message = match self.report.exit_code {
+            Some(code) if code != 0 => format!("the turn failed with exit code {code}"),
+            _ => "the turn failed".to_owned(),
+        };
+        self.decided("GATE-1", &format!("{message}: {reason}"));
+        Ruling::Fail { rule: "GATE-1", code: reason, message }
+    }
+
+    /// A success, unless an artifact is missing (GATE-8).
+    fn complete(&mut self, rule: &'static str, detail: &str) -> Ruling {
+        let missing: Vec<_> =
+            self.plan.required_artifacts.iter().filter(|path| !self.report.artifacts.contains(path)).collect();
+        if missing.is_empty() {
+            if !self.plan.required_artifacts.is_empty() {
+                self.passed("GATE-8", "every required artifact exists");
+            }
+            self.decided(rule, detail);
+            return Ruling::Complete { rule };
+        }
+        let names = missing.iter().map(|path| text::quoted(path)).collect::<Vec<_>>().join(", ");
+        self.passed(rule, detail);
+        self.fail("GATE-8", Code::ArtifactMissing, format!("missing: {names}"))
+    }
+
+    fn bad_output(&mut self, rule: &'static str) -> Ruling {
+        let output = self.found.evidence.output;
+        let code = match output {
+            OutputState::Missing => Code::OutputMissing,
+            OutputState::Unparsable => Code::OutputUnparsable,
+            OutputState::Invalid | OutputState::Valid | OutputState::Unchecked => Code::OutputSchemaInvalid,
+        };
+        self.fail(rule, code, describe_output(output).to_owned())
+    }
+
+    fn fail(&mut self, rule: &'static str, code: Code, message: String) -> Ruling {
+        self.decided(rule, &format!("{message}: {code}"));
+        Ruling::Fail { rule, code: code.as_str().to_owned(), message }
+    }
+
+    fn judgement(mut self, ruling: Ruling) -> Judged {
+        let (outcome, rule, code, message) = match ruling {
+            Ruling::Complete { rule } => (Verdict::Succeeded, rule, None, "the run is complete".to_owned()),
+            Ruling::Fail { rule, code, message } => (Verdict::Failed, rule, Some(code), message),
+            Ruling::Wait { rule } => (Verdict::WaitingUser, rule, None, "the run waits for the user".to_owned()),
+        };
+        let question = (outcome == Verdict::WaitingUser).then(|| self.question());
+        let data_text = if outcome == Verdict::Succeeded { self.found.data_text.take() } else { None };
+        let decision = Decision {
+            outcome,
+            rule: rule.to_owned(),
+            code,
+            message,
+            evidence: self.found.evidence,
+            warnings: self.warnings,
+            diagnostics: self.found.diagnostics,
+            checks: self.checks,
+        };
+        Judged { decision, data_text, question }
+    }
+
+    /// The baseline (PEND-2), enriched by what the agent offered (PEND-3).
+    fn question(&mut self) -> Question {
+        let words = std::mem::take(&mut self.found.last_words);
+        let baseline = Question {
+            prompt: if words.is_empty() { FALLBACK_PROMPT.to_owned() } else { words },
+            default_decision_policy: DEFAULT_DECISION_POLICY.to_owned(),
+            ..Question::default()
+        };
+        match self.found.question.take() {
+            Some(fields) => {
+                // The prompt is the question's own, so the cut of the baseline is no news.
+                self.found.diagnostics.retain(|note| note.code != Code::PromptTruncated);
+                ask_user::enrich(baseline, &fields, &self.plan.limits, &mut self.found.diagnostics)
+            }
+            None => baseline,
+        }
+    }
+
+    fn passed(&mut self, gate: &str, detail: &str) {
+        self.check(gate, GateResult::Passed, detail);
+    }
+
+    fn decided(&mut self, gate: &str, detail: &str) {
+        self.check(gate, GateResult::Decided, detail);
+    }
+
+    fn check(&mut self, gate: &str, result: GateResult, detail: &str) {
+        self.checks.push(GateCheck { gate: gate.to_owned(), result, detail: detail.to_owned() });
+    }
+
+    fn warn(&mut self, code: Code, message: &str) {
+        self.warnings.push(Note::new(code, message));
+    }
+}
+
+fn describe_output(output: OutputState) -> &'static str {
+    match output {
+        OutputState::Missing => "there is no output object",
+        OutputState::Unparsable => "the output is not JSON that can be taken",
+        OutputState::Invalid => "the output does not fit the schema",
+        OutputState::Valid => "the output fits the schema",
+        OutputState::Unchecked => "there is an output, but no schema to check it with",
+    }
+}
+
+/// The question of a turn that said nothing.
+const FALLBACK_PROMPT: &str = "The agent is waiting for your input.";
+/// What an automatic decision goes by unless the agent said otherwise.
+const DEFAULT_DECISION_POLICY: &str = "engine_judgement";

@@ -1,0 +1,218 @@
+//! The journal: what happened to a run, in order. It replays to the same run and the same effects (HIST-2).
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::codes::Code;
+use crate::effect::Effect;
+use crate::event::{Event, RecordedTurn, serde_message};
+use crate::gate::Judged;
+use crate::invariants;
+use crate::json;
+use crate::limits::Limits;
+use crate::plan::RunPlan;
+use crate::run::Run;
+use crate::storage::{LoadError, canonical, check_version, digest};
+use crate::time::Timestamp;
+
+/// The version of the format that this version of the library writes.
+pub const JOURNAL_VERSION: u64 = 1;
+
+/// One event that changed a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JournalEntry {
+    /// The run's revision after it: 1, 2, 3 …
+    pub revision: u64,
+    /// The time the host gave.
+    pub at: Timestamp,
+    /// What happened.
+    pub event: Event,
+    /// What a turn was judged to be, for [`JournalEntry::compact`].
+    #[serde(skip)]
+    judged: Option<Box<Judged>>,
+}
+
+impl JournalEntry {
+    pub(crate) fn new(revision: u64, at: Timestamp, event: Event, judged: Option<Judged>) -> JournalEntry {
+        JournalEntry { revision, at, event, judged: judged.map(Box::new) }
+    }
+
+    /// The entry without a turn's text: its digest and the recorded decision instead. Other entries stay as they are.
+    #[must_use]
+    pub fn compact(self) -> JournalEntry {
+        match (self.event, self.judged) {
+            (Event::TurnFinished(report), Some(judged)) => {
+                let report_digest = digest(&[&canonical(&report)]);
+                let turn = RecordedTurn {
+                    attempt_number: report.attempt_number,
+                    slot_id: report.slot_id,
+                    session_handle: report.session_handle,
+                    report_digest,
+                    judged: *judged,
+                };
+                JournalEntry::new(self.revision, self.at, Event::TurnDecided(Box::new(turn)), None)
+            }
+            (event, judged) => JournalEntry { revision: self.revision, at: self.at, event, judged },
+        }
+    }
+}
+
+/// The entries of one run, chained: each carries a digest of all before it, so that none can be changed, moved,
+/// left out or brought in from another run without being noticed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Journal {
+    run_id: String,
+    links: Vec<Link>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Link {
+    revision: u64,
+    at: Timestamp,
+    event: Event,
+    chain: String,
+}
+
+#[derive(Serialize)]
+struct DocumentOut<'j> {
+    version: u64,
+    run_id: &'j str,
+    /// The last link's digest: a journal that was cut short ends in another one.
+    head: &'j str,
+    entries: &'j [Link],
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DocumentIn {
+    #[expect(dead_code, reason = "read before the rest, so that a newer document gets its own code")]
+    version: u64,
+    run_id: String,
+    head: String,
+    entries: Vec<Link>,
+}
+
+/// A run made again from its journal, and every effect it told on the way.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Replayed {
+    /// The run as it was.
+    pub run: Run,
+    /// The effects of every entry, in order.
+    pub effects: Vec<Vec<Effect>>,
+}
+
+impl Journal {
+    /// An empty journal for a run.
+    #[must_use]
+    pub fn new(plan: &RunPlan) -> Journal {
+        Journal { run_id: plan.run_id.clone(), links: Vec::new() }
+    }
+
+    /// Appends what [`Run::apply`] gave.
+    pub fn push(&mut self, entry: JournalEntry) {
+        let chain = link_digest(self.head(), entry.revision, entry.at, &entry.event);
+        self.links.push(Link { revision: entry.revision, at: entry.at, event: entry.event, chain });
+    }
+
+    /// How many entries there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.links.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.links.is_empty()
+    }
+
+    /// The journal as JSON text.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        canonical(&DocumentOut {
+            version: JOURNAL_VERSION,
+            run_id: &self.run_id,
+            head: self.head(),
+            entries: &self.links,
+        })
+    }
+
+    /// Reads a journal back and checks its chain.
+    ///
+    /// # Errors
+    /// `JOURNAL_INVALID` with the place if it was cut, edited, reordered or joined from two runs;
+    /// `JOURNAL_VERSION_UNSUPPORTED` if a newer version wrote it.
+    pub fn from_json(text: &str) -> Result<Journal, LoadError> {
+        // An output may be as deep as the limit, and stands four levels down in the document.
+        let document = json::parse_value(text, Limits::MAX_JSON_DEPTH + 4)
+            .map_err(|fault| invalid("the document", format!("{fault}")))?;
+        check_version(&document, JOURNAL_VERSION, Code::JournalVersionUnsupported, Code::JournalInvalid)?;
+        let document: DocumentIn =
+            serde_json::from_value(document).map_err(|error| invalid("the document", serde_message(&error)))?;
+        let mut journal = Journal { run_id: document.run_id, links: Vec::new() };
+        for link in document.entries {
+            let place = format!("entry {}", journal.len() + 1);
+            if link.revision != journal.len() as u64 + 1 {
+                return Err(invalid(
+                    place,
+                    format!("expected revision {}, found {}", journal.len() + 1, link.revision),
+                ));
+            }
+            if link.chain != link_digest(journal.head(), link.revision, link.at, &link.event) {
+                return Err(invalid(place, "the entry is not the one that was written here"));
+            }
+            journal.links.push(link);
+        }
+        if journal.head() != document.head {
+            return Err(invalid("head", "the end of the journal is missing"));
+        }
+        Ok(journal)
+    }
+
+    fn head(&self) -> &str {
+        self.links.last().map_or(&self.run_id, |link| &link.chain)
+    }
+}
+
+/// Makes a run again from its plan and journal, full or compact.
+///
+/// # Errors
+/// `JOURNAL_INVALID` with the place if the journal is not one that this plan can have led to.
+pub fn replay(plan: impl Into<Arc<RunPlan>>, journal: &Journal) -> Result<Replayed, LoadError> {
+    let plan = plan.into();
+    if journal.run_id != plan.run_id {
+        return Err(invalid("run_id", "the journal is of another run"));
+    }
+    let mut links = journal.links.iter();
+    let Some(Link { at, event: Event::Created {}, .. }) = links.next() else {
+        return Err(invalid("entry 1", "a journal begins with `created`"));
+    };
+    let (mut run, created) = Run::create(plan, *at);
+    let mut effects = vec![created.effects];
+    for link in links {
+        let place = || format!("entry {}", link.revision);
+        link.event.check_form().map_err(|rejected| invalid(place(), rejected.message))?;
+        let applied = run
+            .apply_recorded(link.event.clone(), link.at)
+            .map_err(|rejected| invalid(place(), format!("the run does not take it: {}", rejected.code())))?;
+        if applied.entry.is_none() || run.revision() != link.revision {
+            return Err(invalid(place(), "the event changes nothing here"));
+        }
+        effects.push(applied.effects);
+    }
+    // A recorded decision is taken as it stands, so what it led to is checked like a snapshot.
+    invariants::check(&run).map_err(|broken| invalid(broken.place, broken.message))?;
+    Ok(Replayed { run, effects })
+}
+
+fn link_digest(previous: &str, revision: u64, at: Timestamp, event: &Event) -> String {
+    digest(&["turnlatch journal", previous, &canonical(&(revision, at, event))])
+}
+
+fn invalid(place: impl Into<String>, message: impl Into<String>) -> LoadError {
+    LoadError::new(Code::JournalInvalid, place, message)
+}

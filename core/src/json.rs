@@ -1,0 +1,234 @@
+//! Strict JSON: where an object in a text ends, and the value it stands for.
+//!
+//! `serde_json` builds the values. What it does not tell is written here: where a broken object broke (so that a search
+//! in prose goes on from there and stays linear), which top-level members there are, and whether a key stands twice.
+
+mod scanner;
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+use crate::codes::Code;
+pub(crate) use scanner::{Scanner, Shape};
+
+/// Why a text is not JSON that can be taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    Syntax,
+    NotAnObject,
+    TooDeep,
+    DuplicateKey,
+    NumberOutOfRange,
+    LoneSurrogate,
+}
+
+impl Fault {
+    /// The diagnostic for it; plain bad syntax has none beside `OUTPUT_UNPARSABLE` itself.
+    pub(crate) fn code(self) -> Option<Code> {
+        match self {
+            Fault::Syntax | Fault::NotAnObject => None,
+            Fault::TooDeep => Some(Code::OutputTooDeep),
+            Fault::DuplicateKey => Some(Code::OutputDuplicateKey),
+            Fault::NumberOutOfRange => Some(Code::OutputNumberOutOfRange),
+            Fault::LoneSurrogate => Some(Code::OutputLoneSurrogate),
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Fault::Syntax => "it is not valid JSON",
+            Fault::NotAnObject => "it is JSON, but not an object",
+            Fault::TooDeep => "it is nested deeper than the limit",
+            Fault::DuplicateKey => "a key stands twice in one object",
+            Fault::NumberOutOfRange => "a number is too large to be held",
+            Fault::LoneSurrogate => "a string has half of a surrogate pair",
+        })
+    }
+}
+
+/// Reads a whole text as one JSON value: strict syntax, no key twice in an object, at most `max_depth` levels.
+pub(crate) fn parse_value(text: &str, max_depth: usize) -> Result<Value, Fault> {
+    let trimmed = trim(text);
+    let mut scanner = Scanner::new(trimmed, max_depth);
+    let end = scanner.value(0).map_err(|broken| broken.fault)?.end;
+    if end == trimmed.len() { build(trimmed) } else { Err(Fault::Syntax) }
+}
+
+/// Builds the value of a text that [`Scanner`] has accepted, and finds the keys that stand twice.
+///
+/// INVARIANT: the scanner has bounded the depth, so the recursion below is bounded too.
+pub(crate) fn build(scanned: &str) -> Result<Value, Fault> {
+    let mut reader = serde_json::Deserializer::from_str(scanned);
+    reader.disable_recursion_limit();
+    UniqueKeys
+        .deserialize(&mut reader)
+        .map_err(|error| if error.to_string().starts_with(DUPLICATE_KEY) { Fault::DuplicateKey } else { Fault::Syntax })
+}
+
+/// The text without JSON white space around it and without a byte order mark before it.
+pub(crate) fn trim(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text).trim_matches([' ', '\t', '\n', '\r'])
+}
+
+/// A number without a fraction: `3`, and `3.0`, which some runtimes cannot tell from it.
+pub(crate) fn whole_number(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| {
+        let number = value.as_f64()?;
+        let whole = number.fract() == 0.0 && (0.0..=MAX_EXACT).contains(&number);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked on the line above")]
+        whole.then_some(number as u64)
+    })
+}
+
+/// How deep a value that came from outside is nested, found without recursion.
+pub(crate) fn depth(value: &Value) -> usize {
+    let mut deepest = 0;
+    let mut open = vec![(value, 1)];
+    while let Some((value, level)) = open.pop() {
+        match value {
+            Value::Array(items) => open.extend(items.iter().map(|item| (item, level + 1))),
+            Value::Object(members) => open.extend(members.values().map(|member| (member, level + 1))),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => continue,
+        }
+        deepest = deepest.max(level);
+    }
+    deepest
+}
+
+/// Builds a [`Value`] and refuses a key that stands twice; `serde_json` itself would keep the last one.
+struct UniqueKeys;
+
+impl<'de> DeserializeSeed<'de> for UniqueKeys {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for UniqueKeys {
+    type Value = Value;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Value, E> {
+        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("a number is out of range"))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::String(value.to_owned()))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(Value::String(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut array = Vec::new();
+        while let Some(item) = items.next_element_seed(UniqueKeys)? {
+            array.push(item);
+        }
+        Ok(Value::Array(array))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some(key) = members.next_key::<String>()? {
+            let value = members.next_value_seed(UniqueKeys)?;
+            if object.insert(key, value).is_some() {
+                return Err(A::Error::custom(DUPLICATE_KEY));
+            }
+        }
+        Ok(Value::Object(object))
+    }
+}
+
+const DUPLICATE_KEY: &str = "duplicate key";
+/// 2^53: beyond it a float does not say which whole number it is.
+const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: Result<&str, Fault>) {
+        let found = parse_value(text, 4).map(|value| value.to_string());
+        assert_eq!(found, expected.map(str::to_owned), "{text}");
+    }
+
+    #[test]
+    fn takes_strict_json_and_nothing_else() {
+        check(" {\"b\":1,\"a\":[true,null,\"x\"]}\r\n", Ok("{\"b\":1,\"a\":[true,null,\"x\"]}"));
+        check("\u{feff}{}", Ok("{}"));
+        check("[18446744073709551615,-9223372036854775808]", Ok("[18446744073709551615,-9223372036854775808]"));
+        check("\"\\ud83d\\ude00\"", Ok("\"😀\""));
+        check("[[[[1]]]]", Ok("[[[[1]]]]"));
+        for bad in [
+            "",
+            "{",
+            "{,}",
+            "{\"a\"}",
+            "{\"a\":}",
+            "{\"a\":1,}",
+            "[1,]",
+            "[1 2]",
+            "{a:1}",
+            "{'a':1}",
+            "nul",
+            "01",
+            "1.",
+            ".5",
+            "+1",
+            "1e",
+            "-",
+            "\"a",
+            "\"\n\"",
+            "\"\\x\"",
+            "\"\\u12g4\"",
+            "{\"a\":1}}",
+            "{\"a\":1]",
+            "[1}",
+            "NaN",
+            "\u{a0}1",
+            "// c\n1",
+            "\"\\u+123\"",
+        ] {
+            check(bad, Err(Fault::Syntax));
+        }
+        check("[[[[[1]]]]]", Err(Fault::TooDeep));
+        check("{\"a\":{\"b\":1,\"\\u0062\":2}}", Err(Fault::DuplicateKey));
+        check("18446744073709551616", Err(Fault::NumberOutOfRange));
+        check("-9223372036854775809", Err(Fault::NumberOutOfRange));
+        check("1e400", Err(Fault::NumberOutOfRange));
+        check("\"\\ud83d\"", Err(Fault::LoneSurrogate));
+        check("\"\\ude00\\ud83d\"", Err(Fault::LoneSurrogate));
+    }
+
+    #[test]
+    fn depth_is_found_without_recursion() {
+        assert_eq!(depth(&serde_json::json!([1, {"a": [[]]}])), 4);
+        assert_eq!(depth(&serde_json::json!("x")), 0);
+    }
+}

@@ -1,0 +1,333 @@
+//! A strict reader of JSON that builds nothing and knows where it failed.
+
+use std::ops::Range;
+
+use super::Fault;
+
+/// A value that [`Scanner`] read to its end, and what stands at its top level if it is an object.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Shape {
+    /// Where the value ends.
+    pub(crate) end: usize,
+    /// How many members the object has.
+    pub(crate) members: usize,
+    /// The top-level keys that mean something to the reader of evidence, and where the member stands.
+    pub(crate) known: Vec<Member>,
+}
+
+impl Shape {
+    pub(crate) fn member(&self, name: &str) -> Option<&Member> {
+        self.known.iter().find(|member| member.name == name)
+    }
+}
+
+/// One top-level member of an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Member {
+    pub(crate) name: &'static str,
+    /// The text of the value.
+    pub(crate) value: Range<usize>,
+    /// What to cut out of the text so that the rest is the object without this member.
+    pub(crate) cut: Range<usize>,
+}
+
+/// Where and why a text stopped being JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Broken {
+    /// The first byte that does not fit; nothing before it needs to be read again.
+    pub(crate) at: usize,
+    pub(crate) fault: Fault,
+    /// How many `{` were still open there.
+    pub(crate) open_braces: usize,
+}
+
+/// A strict reader that builds nothing: one pass, no recursion, and it knows where it failed.
+pub(crate) struct Scanner<'t> {
+    text: &'t str,
+    bytes: &'t [u8],
+    max_depth: usize,
+    /// Top-level keys worth remembering.
+    wanted: &'static [&'static str],
+    open: Vec<Container>,
+    /// Bytes read so far, over all values: the measure of work.
+    pub(crate) steps: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Container {
+    Object,
+    Array,
+}
+
+/// What may come next.
+#[derive(Clone, Copy)]
+enum Expect {
+    Value,
+    ValueOrEnd,
+    Key,
+    KeyOrEnd,
+    CommaOrEnd,
+}
+
+impl<'t> Scanner<'t> {
+    pub(crate) fn new(text: &'t str, max_depth: usize) -> Scanner<'t> {
+        Scanner { text, bytes: text.as_bytes(), max_depth, wanted: &[], open: Vec::new(), steps: 0 }
+    }
+
+    /// Remembers these keys when they stand at the top level of an object.
+    pub(crate) fn wanting(mut self, wanted: &'static [&'static str]) -> Scanner<'t> {
+        self.wanted = wanted;
+        self
+    }
+
+    /// Reads the value that starts at `start`.
+    pub(crate) fn value(&mut self, start: usize) -> Result<Shape, Broken> {
+        self.open.clear();
+        let mut shape = Shape::default();
+        let result = self.scan(start, &mut shape);
+        let end = result.unwrap_or_else(|(at, _)| at);
+        self.steps += (end - start) as u64 + 1;
+        match result {
+            Ok(end) => Ok(Shape { end, ..shape }),
+            Err((at, fault)) => {
+                let open_braces = self.open.iter().filter(|open| **open == Container::Object).count();
+                Err(Broken { at: at.max(start + 1).min(self.bytes.len()), fault, open_braces })
+            }
+        }
+    }
+
+    fn scan(&mut self, start: usize, shape: &mut Shape) -> Result<usize, (usize, Fault)> {
+        let mut at = start;
+        let mut expect = Expect::Value;
+        let mut current: Option<OpenMember> = None;
+        let mut last_comma = None;
+        loop {
+            at = self.skip_space(at);
+            let byte = self.byte(at);
+            match (expect, byte) {
+                (Expect::KeyOrEnd | Expect::CommaOrEnd, Some(b'}')) if self.inside(Container::Object) => {
+                    self.open.pop();
+                    at += 1;
+                    expect = Expect::CommaOrEnd;
+                }
+                (Expect::ValueOrEnd | Expect::CommaOrEnd, Some(b']')) if self.inside(Container::Array) => {
+                    self.open.pop();
+                    at += 1;
+                    expect = Expect::CommaOrEnd;
+                }
+                (Expect::CommaOrEnd, Some(b',')) => {
+                    at += 1;
+                    expect = if self.inside(Container::Object) { Expect::Key } else { Expect::Value };
+                    if self.open.len() == 1 {
+                        last_comma = Some(at - 1);
+                    }
+                    continue;
+                }
+                (Expect::Key | Expect::KeyOrEnd, Some(b'"')) => {
+                    let end = self.string(at)?;
+                    if self.open.len() == 1 {
+                        shape.members += 1;
+                        current = self.wanted_name(at..end).map(|name| OpenMember { name, key: at, comma: last_comma });
+                    }
+                    let colon = self.skip_space(end);
+                    if self.byte(colon) != Some(b':') {
+                        return Err((colon, Fault::Syntax));
+                    }
+                    at = colon + 1;
+                    expect = Expect::Value;
+                    if let Some(member) = &mut current
+                        && self.open.len() == 1
+                    {
+                        let value = self.skip_space(at);
+                        shape.known.push(Member { name: member.name, value: value..value, cut: member.key..value });
+                    }
+                    continue;
+                }
+                (Expect::Value | Expect::ValueOrEnd, Some(b'{' | b'[')) => {
+                    if self.open.len() >= self.max_depth {
+                        return Err((at, Fault::TooDeep));
+                    }
+                    let object = byte == Some(b'{');
+                    self.open.push(if object { Container::Object } else { Container::Array });
+                    expect = if object { Expect::KeyOrEnd } else { Expect::ValueOrEnd };
+                    at += 1;
+                    continue;
+                }
+                (Expect::Value | Expect::ValueOrEnd, Some(_)) => {
+                    at = self.scalar(at)?;
+                    expect = Expect::CommaOrEnd;
+                }
+                _ => return Err((at, Fault::Syntax)),
+            }
+            // A value has just ended.
+            if self.open.is_empty() {
+                return Ok(at);
+            }
+            if self.open.len() == 1
+                && let Some(member) = current.take()
+                && let Some(known) = shape.known.last_mut()
+            {
+                known.value.end = at;
+                known.cut = self.cut(&member, at);
+            }
+        }
+    }
+
+    /// What has to go so that the member is gone and the commas are right.
+    fn cut(&self, member: &OpenMember, value_end: usize) -> Range<usize> {
+        let after = self.skip_space(value_end);
+        match (self.byte(after), member.comma) {
+            (Some(b','), _) => member.key..self.skip_space(after + 1),
+            (_, Some(comma)) => comma..value_end,
+            (_, None) => member.key..value_end,
+        }
+    }
+
+    fn wanted_name(&self, key: Range<usize>) -> Option<&'static str> {
+        let quoted = self.text.get(key)?;
+        let raw = quoted.get(1..quoted.len() - 1)?;
+        if raw.contains('\\') {
+            // Keys are compared after decoding: `"__SKILL\u005fDONE__"` is the marker's key.
+            let decoded: String = serde_json::from_str(quoted).ok()?;
+            return self.wanted.iter().copied().find(|name| *name == decoded);
+        }
+        self.wanted.iter().copied().find(|name| *name == raw)
+    }
+
+    fn scalar(&self, at: usize) -> Result<usize, (usize, Fault)> {
+        match self.byte(at) {
+            Some(b'"') => self.string(at),
+            Some(b'-' | b'0'..=b'9') => self.number(at),
+            Some(b't') => self.word(at, "true"),
+            Some(b'f') => self.word(at, "false"),
+            Some(b'n') => self.word(at, "null"),
+            _ => Err((at, Fault::Syntax)),
+        }
+    }
+
+    fn word(&self, at: usize, word: &str) -> Result<usize, (usize, Fault)> {
+        let end = at + word.len();
+        if self.bytes.get(at..end) == Some(word.as_bytes()) { Ok(end) } else { Err((at, Fault::Syntax)) }
+    }
+
+    fn string(&self, quote: usize) -> Result<usize, (usize, Fault)> {
+        let mut at = quote + 1;
+        loop {
+            match self.byte(at) {
+                Some(b'"') => return Ok(at + 1),
+                Some(b'\\') => at = self.escape(at)?,
+                Some(0x20..) => at += 1,
+                Some(_) | None => return Err((at, Fault::Syntax)),
+            }
+        }
+    }
+
+    fn escape(&self, at: usize) -> Result<usize, (usize, Fault)> {
+        match self.byte(at + 1) {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
+            Some(b'u') => match self.hex(at + 2) {
+                Some(0xd800..=0xdbff) => match (self.bytes.get(at + 6..at + 8), self.hex(at + 8)) {
+                    (Some(b"\\u"), Some(0xdc00..=0xdfff)) => Ok(at + 12),
+                    _ => Err((at, Fault::LoneSurrogate)),
+                },
+                Some(0xdc00..=0xdfff) => Err((at, Fault::LoneSurrogate)),
+                Some(_) => Ok(at + 6),
+                None => Err((at, Fault::Syntax)),
+            },
+            _ => Err((at, Fault::Syntax)),
+        }
+    }
+
+    fn hex(&self, at: usize) -> Option<u32> {
+        let digits = self.text.get(at..at + 4)?;
+        if digits.bytes().all(|digit| digit.is_ascii_hexdigit()) { u32::from_str_radix(digits, 16).ok() } else { None }
+    }
+
+    fn number(&self, start: usize) -> Result<usize, (usize, Fault)> {
+        let mut at = start;
+        if self.byte(at) == Some(b'-') {
+            at += 1;
+        }
+        at = match self.byte(at) {
+            Some(b'0') => at + 1,
+            Some(b'1'..=b'9') => self.digits(at),
+            _ => return Err((at, Fault::Syntax)),
+        };
+        let whole = at;
+        if self.byte(at) == Some(b'.') {
+            at = self.at_least_one_digit(at + 1)?;
+        }
+        if let Some(b'e' | b'E') = self.byte(at) {
+            let sign = usize::from(matches!(self.byte(at + 1), Some(b'+' | b'-')));
+            at = self.at_least_one_digit(at + 1 + sign)?;
+        }
+        let token = self.text.get(start..at).unwrap_or_default();
+        let held = if at == whole {
+            token.parse::<i64>().is_ok() || token.parse::<u64>().is_ok()
+        } else {
+            token.parse::<f64>().is_ok_and(f64::is_finite)
+        };
+        if held { Ok(at) } else { Err((start, Fault::NumberOutOfRange)) }
+    }
+
+    fn at_least_one_digit(&self, at: usize) -> Result<usize, (usize, Fault)> {
+        let end = self.digits(at);
+        if end > at { Ok(end) } else { Err((at, Fault::Syntax)) }
+    }
+
+    fn digits(&self, from: usize) -> usize {
+        let mut at = from;
+        while matches!(self.byte(at), Some(b'0'..=b'9')) {
+            at += 1;
+        }
+        at
+    }
+
+    fn skip_space(&self, from: usize) -> usize {
+        let mut at = from;
+        while matches!(self.byte(at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            at += 1;
+        }
+        at
+    }
+
+    fn inside(&self, container: Container) -> bool {
+        self.open.last() == Some(&container)
+    }
+
+    fn byte(&self, at: usize) -> Option<u8> {
+        self.bytes.get(at).copied()
+    }
+}
+
+/// A wanted member whose value has not ended yet.
+struct OpenMember {
+    name: &'static str,
+    key: usize,
+    comma: Option<usize>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tells_where_it_broke_and_what_was_open() {
+        let broken = Scanner::new("x{\"a\":[{\"b\": oops}]}", 9).value(1).unwrap_err();
+        assert_eq!(broken, Broken { at: 13, fault: Fault::Syntax, open_braces: 2 });
+    }
+
+    #[test]
+    fn cuts_a_member_out_of_any_place() {
+        for (text, rest) in [
+            (r#"{"m":true}"#, "{}"),
+            (r#"{ "m" : true , "a":1}"#, r#"{ "a":1}"#),
+            (r#"{"a":1, "m":{"m":2}}"#, r#"{"a":1}"#),
+            (r#"{"a":1,"\u006d":[1,2] ,"b":{"m":1}}"#, r#"{"a":1,"b":{"m":1}}"#),
+        ] {
+            let shape = Scanner::new(text, 9).wanting(&["m"]).value(0).unwrap();
+            let cut = shape.member("m").unwrap().cut.clone();
+            assert_eq!(format!("{}{}", text.get(..cut.start).unwrap(), text.get(cut.end..).unwrap()), rest);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! How much of anything the core takes in before it says no (BAD-2).
+
+use serde::{Deserialize, Serialize};
+
+/// Sizes beyond which input is refused or cut; part of the plan, so that a replay decides with the same ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// Bytes of the assistant's text of one turn; more counts as no output (`OUTPUT_TOO_LARGE`).
+    pub turn_text_bytes: usize,
+    /// Levels of nesting in an output; more is unparsable (`OUTPUT_TOO_DEEP`). At most [`Limits::MAX_JSON_DEPTH`].
+    pub json_depth: usize,
+    /// Bytes of one schema's text.
+    pub schema_bytes: usize,
+    /// Bytes of the manifest's text.
+    pub manifest_bytes: usize,
+    /// Bytes of a question's prompt; a longer one is cut.
+    pub prompt_bytes: usize,
+    /// Options of one question; further ones are dropped.
+    pub options: usize,
+    /// Bytes of a reply; a larger one is refused and the question stays pending (`REPLY_TOO_LARGE`).
+    pub reply_bytes: usize,
+    /// Questions in the life of one run.
+    pub interactions: u64,
+}
+
+impl Limits {
+    /// The deepest JSON the core will ever walk: building, validating and freeing a value recurse this far.
+    pub const MAX_JSON_DEPTH: usize = 128;
+
+    /// The name of a limit that makes no sense, if there is one.
+    pub(crate) fn problem(&self) -> Option<&'static str> {
+        let sizes = [
+            ("turn_text_bytes", self.turn_text_bytes),
+            ("json_depth", self.json_depth),
+            ("schema_bytes", self.schema_bytes),
+            ("manifest_bytes", self.manifest_bytes),
+            ("prompt_bytes", self.prompt_bytes),
+            ("reply_bytes", self.reply_bytes),
+        ];
+        if self.json_depth > Limits::MAX_JSON_DEPTH {
+            return Some("json_depth");
+        }
+        if self.interactions == 0 {
+            return Some("interactions");
+        }
+        sizes.iter().find(|(_, size)| *size == 0).map(|(name, _)| *name)
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            turn_text_bytes: 16 * MIB,
+            json_depth: Limits::MAX_JSON_DEPTH,
+            schema_bytes: MIB,
+            manifest_bytes: 256 * KIB,
+            prompt_bytes: 16 * KIB,
+            options: 64,
+            reply_bytes: MIB,
+            interactions: 10_000,
+        }
+    }
+}
+
+const KIB: usize = 1024;
+const MIB: usize = 1024 * KIB;

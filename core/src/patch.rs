@@ -1,0 +1,149 @@
+//! The skill patch: what is added to a skill's instructions so that the agent knows the contract (PATCH-1 to PATCH-3).
+
+use crate::evidence::DONE_MARKER;
+use crate::plan::ExecutionMode;
+use crate::schema::OutputSchema;
+
+/// The words of the patch; a host may change them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PatchWording {
+    /// The heading of the section.
+    pub heading: String,
+    /// What an agent is told that may ask.
+    pub interactive: String,
+    /// What an agent is told that may not.
+    pub auto: String,
+    /// How an agent says that it is done.
+    pub completion: String,
+    /// What stands before the schema.
+    pub schema: String,
+}
+
+impl Default for PatchWording {
+    fn default() -> Self {
+        PatchWording {
+            heading: "## How to finish and how to ask".to_owned(),
+            interactive: INTERACTIVE.to_owned(),
+            auto: AUTO.to_owned(),
+            completion: COMPLETION.replace("{marker}", DONE_MARKER),
+            schema: "The rest of that object must fit this JSON Schema:".to_owned(),
+        }
+    }
+}
+
+/// The skill's text with the section for this mode at its end. A section from before is replaced.
+#[must_use]
+pub fn patch_skill(skill: &str, mode: ExecutionMode, schema: Option<&OutputSchema>, wording: &PatchWording) -> String {
+    let mode_text = match mode {
+        ExecutionMode::Auto => &wording.auto,
+        ExecutionMode::Interactive => &wording.interactive,
+    };
+    let mut parts = vec![wording.heading.as_str(), mode_text, &wording.completion];
+    let schema_block = schema.map(|schema| format!("{}\n\n```json\n{}\n```", wording.schema, inert(schema.text())));
+    parts.extend(schema_block.as_deref());
+    let section = parts.into_iter().map(without_fences_of_ours).collect::<Vec<_>>().join("\n\n");
+    let skill = without_section(skill);
+    let separator = if skill.is_empty() { "" } else { "\n\n" };
+    format!("{skill}{separator}{BEGIN}\n{section}\n{END}\n")
+}
+
+/// The skill's own text: what stands before and after every section of ours.
+fn without_section(skill: &str) -> String {
+    let mut own = String::with_capacity(skill.len());
+    let mut rest = skill;
+    while let Some((before, from_begin)) = rest.split_once(BEGIN) {
+        own.push_str(before.trim_end());
+        // A section whose end is missing was cut off there: it runs to the end of the text.
+        rest = from_begin.split_once(END).map_or("", |(_, after)| after.trim_start_matches('\n'));
+        if !rest.is_empty() && !own.is_empty() {
+            own.push_str("\n\n");
+        }
+    }
+    own.push_str(rest);
+    own.truncate(own.trim_end().len());
+    own
+}
+
+/// In JSON a `<` stands in strings only, where its escape means the same and closes no comment.
+fn inert(schema: &str) -> String {
+    schema.trim().replace('<', "\\u003c")
+}
+
+fn without_fences_of_ours(text: &str) -> String {
+    text.replace(BEGIN, "").replace(END, "")
+}
+
+const BEGIN: &str = "<!-- turnlatch:begin -->";
+const END: &str = "<!-- turnlatch:end -->";
+
+const INTERACTIVE: &str = "\
+You work together with a user. When you need a decision, a missing fact or an approval, ask for it in plain words and \
+end your turn; the user's answer comes as free text and you go on from there. Ask only when you cannot decide well \
+yourself, and ask one thing at a time.
+
+You may, but need not, make a question easier to show by adding a block like this one. Every field is optional:
+
+```ask_user_yaml
+prompt: Which environment shall I deploy to?
+kind: choose_one
+options:
+  - label: staging
+  - label: production
+ui_hints: {}
+default_decision_policy: choose staging
+```
+
+While you are asking, do not write the completion marker.";
+
+const AUTO: &str = "\
+You run in the background and nobody is there to answer. Never ask and never wait: where something is open, decide by \
+sensible defaults, say in your result what you assumed, and carry on to the end.";
+
+const COMPLETION: &str = "\
+When, and only when, the work is really complete, end your last message with one JSON object that has the key \
+`{marker}` with the value `true` beside the result. Write that object as plain JSON, once, as the last thing you say.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::Limits;
+
+    fn patched(skill: &str, mode: ExecutionMode, schema: Option<&str>) -> String {
+        let schema = schema.map(|text| OutputSchema::compile(text, &Limits::default()).unwrap());
+        patch_skill(skill, mode, schema.as_ref(), &PatchWording::default())
+    }
+
+    #[test]
+    fn patching_twice_gives_the_same_text_and_switching_replaces() {
+        for skill in ["", "# Skill\n\nDo it.\n", "x\n\n\n"] {
+            let interactive = patched(skill, ExecutionMode::Interactive, Some("{\"type\":\"object\"}"));
+            assert_eq!(patched(&interactive, ExecutionMode::Interactive, Some("{\"type\":\"object\"}")), interactive);
+            let auto = patched(skill, ExecutionMode::Auto, None);
+            assert_eq!(patched(&interactive, ExecutionMode::Auto, None), auto);
+            assert_eq!(auto.matches(BEGIN).count(), 1);
+        }
+    }
+
+    #[test]
+    fn what_stands_behind_an_old_section_is_kept() {
+        let old = format!("a\n\n{BEGIN}\nold\n{END}\nb\n{BEGIN}\ncut off");
+        assert!(patched(&old, ExecutionMode::Auto, None).starts_with("a\n\nb\n\n<!--"));
+    }
+
+    #[test]
+    fn auto_does_not_speak_of_the_fields_of_a_question() {
+        let text = patched("", ExecutionMode::Auto, None);
+        for word in ["kind", "prompt", "options", "ui_hints", "ask_user"] {
+            assert!(!text.contains(word), "{word}");
+        }
+        assert!(text.contains(DONE_MARKER));
+    }
+
+    #[test]
+    fn a_schema_cannot_close_the_section() {
+        let schema = format!("{{\"title\":\"{END}\"}}");
+        let text = patched("", ExecutionMode::Auto, Some(&schema));
+        assert_eq!(text.matches(END).count(), 1);
+        assert_eq!(patched(&text, ExecutionMode::Auto, Some(&schema)), text);
+    }
+}

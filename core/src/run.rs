@@ -1,0 +1,346 @@
+//! The run: a plan, a state and a history. It applies events and tells what it knows; `transition` decides.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::codes::{Code, Note};
+use crate::effect::{Action, Effect};
+use crate::event::{Event, Reply};
+use crate::gate::Decision;
+use crate::interaction::{InteractionRecord, PendingInteraction};
+use crate::journal::JournalEntry;
+use crate::plan::RunPlan;
+use crate::receipt::{Receipt, ReceiptKind, Rejected};
+use crate::state::{BegunBy, Ended, Outcome, Running, State, Status};
+use crate::time::Timestamp;
+use crate::transition::{self, Next};
+
+/// One execution of a skill for one request.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    plan: Arc<RunPlan>,
+    life: Life,
+    history: Vec<InteractionRecord>,
+    /// Where in the history the reply with a key is; derived from the history.
+    reply_keys: BTreeMap<String, usize>,
+}
+
+/// Everything about a run that a step may change, but for its history.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Life {
+    pub(crate) revision: u64,
+    pub(crate) created_at: Timestamp,
+    /// The latest time the run has seen; time never goes back behind it (LIFE-4).
+    pub(crate) updated_at: Timestamp,
+    /// The number of the last turn that started; 0 before the first.
+    pub(crate) attempt_number: u32,
+    pub(crate) slots_requested: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) session_handle: Option<String>,
+    /// Why the last turn ended as it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) decision: Option<Decision>,
+    pub(crate) clock_went_backwards: bool,
+    pub(crate) state: State,
+}
+
+/// What came of an event that was not rejected.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Applied {
+    /// What the host must do, in order. Save the run first.
+    pub effects: Vec<Effect>,
+    /// The answer to a request.
+    pub receipt: Option<Receipt>,
+    /// What to append to the journal; absent if the event was absorbed and nothing happened.
+    pub entry: Option<JournalEntry>,
+}
+
+/// What the host still owes a run, and what the run may still own (HOST-2).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Outstanding {
+    /// Effects to perform, under the ids they were first told with.
+    pub effects: Vec<Effect>,
+    /// Everything else of this run that the host still has is to be given back or ended.
+    pub keep: Keep,
+}
+
+/// What a run may still own.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Keep {
+    /// The slot it holds or has asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slot_id: Option<String>,
+    /// The question whose timer may be set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timer: Option<u64>,
+    /// The turn whose process may be alive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process: Option<u32>,
+}
+
+impl Run {
+    /// Makes a run of an admitted plan. It is queued and asks for its first slot.
+    #[must_use]
+    pub fn create(plan: impl Into<Arc<RunPlan>>, now: Timestamp) -> (Run, Applied) {
+        let plan = plan.into();
+        let (queued, effects) = transition::first_request(&plan.run_id);
+        let life = Life {
+            revision: 1,
+            created_at: now,
+            updated_at: now,
+            attempt_number: 0,
+            slots_requested: 1,
+            session_handle: None,
+            decision: None,
+            clock_went_backwards: false,
+            state: State::Queued(queued),
+        };
+        let run = Run { plan, life, history: Vec::new(), reply_keys: BTreeMap::new() };
+        let entry = Some(JournalEntry::new(1, now, Event::Created {}, None));
+        (run, Applied { effects, receipt: None, entry })
+    }
+
+    /// Applies one event and returns the effects the host must perform, in order.
+    ///
+    /// # Errors
+    /// [`Rejected`] if the run cannot take this event; the run is unchanged.
+    pub fn apply(&mut self, event: Event, now: Timestamp) -> Result<Applied, Rejected> {
+        if let Event::TurnDecided(_) = event {
+            return Err(Rejected::malformed("`turn_decided` stands in journals only; report `turn_finished`"));
+        }
+        event.check_form()?;
+        self.apply_recorded(event, now)
+    }
+
+    /// Takes a reply. Whatever becomes of it, there is a receipt: in [`Applied`], or in [`Rejected`].
+    ///
+    /// # Errors
+    /// [`Rejected`] if the reply is not taken; the run is unchanged.
+    pub fn reply(&mut self, reply: Reply, now: Timestamp) -> Result<Applied, Rejected> {
+        self.apply(Event::Reply(reply), now)
+    }
+
+    /// Applies an event of a journal, where a turn may be recorded without its text.
+    pub(crate) fn apply_recorded(&mut self, event: Event, now: Timestamp) -> Result<Applied, Rejected> {
+        let step = transition::step(self, &event, now.max(self.life.updated_at))?;
+        let entry = step.next.map(|mut next| {
+            let judged = next.judged.take();
+            self.commit(next, judged.as_ref().map(|judged| judged.decision.clone()), now);
+            JournalEntry::new(self.life.revision, now, event, judged)
+        });
+        Ok(Applied { effects: step.effects, receipt: step.receipt, entry })
+    }
+
+    fn commit(&mut self, next: Next, decision: Option<Decision>, now: Timestamp) {
+        let life = &mut self.life;
+        life.clock_went_backwards |= now < life.updated_at;
+        life.updated_at = now.max(life.updated_at);
+        life.revision = life.revision.saturating_add(1);
+        life.attempt_number = next.attempt_number;
+        life.slots_requested = next.slots_requested;
+        if next.session_handle.is_some() {
+            life.session_handle = next.session_handle;
+        }
+        if decision.is_some() {
+            life.decision = decision;
+        }
+        if let Some(state) = next.state {
+            life.state = state;
+        }
+        if let Some(record) = next.record {
+            self.remember(record);
+        }
+    }
+
+    fn remember(&mut self, record: InteractionRecord) {
+        if let Some(key) = &record.idempotency_key {
+            self.reply_keys.insert(key.clone(), self.history.len());
+        }
+        self.history.push(record);
+    }
+
+    /// Puts a run together from its parts, which the caller has checked.
+    pub(crate) fn from_parts(plan: RunPlan, life: Life, history: Vec<InteractionRecord>) -> Run {
+        let mut run = Run { plan: Arc::new(plan), life, history: Vec::new(), reply_keys: BTreeMap::new() };
+        for record in history {
+            run.remember(record);
+        }
+        run
+    }
+
+    // -- what a run knows --
+
+    /// The settings it was admitted with.
+    #[must_use]
+    pub fn plan(&self) -> &RunPlan {
+        &self.plan
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        self.life.state.status()
+    }
+
+    /// How many events have changed it; the creation is the first.
+    #[must_use]
+    pub fn revision(&self) -> u64 {
+        self.life.revision
+    }
+
+    /// The number of the last turn that started; 0 before the first.
+    #[must_use]
+    pub fn attempt_number(&self) -> u32 {
+        self.life.attempt_number
+    }
+
+    /// The question it waits on.
+    #[must_use]
+    pub fn pending(&self) -> Option<&PendingInteraction> {
+        match &self.life.state {
+            State::WaitingUser(waiting) => Some(&waiting.pending),
+            State::Queued(_) | State::Running(_) | State::Ended(_) => None,
+        }
+    }
+
+    /// How it ended, if it did.
+    #[must_use]
+    pub fn outcome(&self) -> Option<&Outcome> {
+        match &self.life.state {
+            State::Ended(Ended { how }) => Some(how),
+            State::Queued(_) | State::Running(_) | State::WaitingUser(_) => None,
+        }
+    }
+
+    /// Every question that came to its end, in order.
+    #[must_use]
+    pub fn history(&self) -> &[InteractionRecord] {
+        &self.history
+    }
+
+    /// Why the last turn ended as it did.
+    #[must_use]
+    pub fn decision(&self) -> Option<&Decision> {
+        self.life.decision.as_ref()
+    }
+
+    /// The last good handle of the agent's session.
+    #[must_use]
+    pub fn session_handle(&self) -> Option<&str> {
+        self.life.session_handle.as_deref()
+    }
+
+    /// When it was made.
+    #[must_use]
+    pub fn created_at(&self) -> Timestamp {
+        self.life.created_at
+    }
+
+    /// When it last changed.
+    #[must_use]
+    pub fn updated_at(&self) -> Timestamp {
+        self.life.updated_at
+    }
+
+    /// What the host still owes, from the run alone: after a crash the host loads, asks, performs (HOST-2).
+    #[must_use]
+    pub fn outstanding(&self) -> Outstanding {
+        let run_id = &self.plan.run_id;
+        let attempt_number = self.life.attempt_number;
+        let (owed, keep) = match &self.life.state {
+            State::Queued(queued) => (
+                Some((queued.asked, Action::AcquireSlot { slot_id: queued.slot_id.clone() })),
+                Keep { slot_id: Some(queued.slot_id.clone()), ..Keep::default() },
+            ),
+            State::Running(running) => (
+                Some((running.begun, self.begin_action(running))),
+                Keep { slot_id: Some(running.slot_id.clone()), process: Some(attempt_number), timer: None },
+            ),
+            State::WaitingUser(waiting) => {
+                let interaction_id = waiting.pending.interaction_id;
+                let deadline = waiting.timer.zip(waiting.pending.deadline_at);
+                let owed = deadline.map(|(told, at)| (told, Action::SetTimer { interaction_id, at }));
+                let process = waiting.kept_slot.is_some().then_some(attempt_number);
+                (owed, Keep { slot_id: waiting.kept_slot.clone(), timer: deadline.map(|_| interaction_id), process })
+            }
+            State::Ended(_) => (None, Keep::default()),
+        };
+        let effects = owed.map(|(told, action)| Effect { action, id: told.id(run_id) }).into_iter().collect();
+        Outstanding { effects, keep }
+    }
+
+    fn begin_action(&self, running: &Running) -> Action {
+        let attempt_number = self.life.attempt_number;
+        match (running.begun_by, &running.answer) {
+            (BegunBy::InjectReply, Some(answer)) => Action::InjectReply {
+                attempt_number,
+                interaction_id: answer.interaction_id,
+                response: answer.response.clone(),
+            },
+            (BegunBy::StartTurn | BegunBy::InjectReply, answer) => Action::StartTurn {
+                attempt_number,
+                slot_id: running.slot_id.clone(),
+                resume: transition::resume_from(self, answer.as_ref()),
+            },
+        }
+    }
+
+    // -- what the machine asks --
+
+    pub(crate) fn life(&self) -> &Life {
+        &self.life
+    }
+
+    pub(crate) fn state(&self) -> &State {
+        &self.life.state
+    }
+
+    pub(crate) fn slots_requested(&self) -> u64 {
+        self.life.slots_requested
+    }
+
+    pub(crate) fn next_interaction_id(&self) -> u64 {
+        self.history.len() as u64 + 1
+    }
+
+    /// Whether a report is about the turn now under way: the right number, and the right slot if it names one.
+    pub(crate) fn is_current_turn(&self, attempt_number: u32, slot_id: Option<&str>, running: &Running) -> bool {
+        attempt_number == self.life.attempt_number && slot_id.is_none_or(|slot_id| slot_id == running.slot_id)
+    }
+
+    pub(crate) fn reply_with_key(&self, key: &str) -> Option<&InteractionRecord> {
+        self.reply_keys.get(key).and_then(|index| self.history.get(*index))
+    }
+
+    pub(crate) fn reply_key_count(&self) -> usize {
+        self.reply_keys.len()
+    }
+
+    /// INVARIANT: interaction ids are 1, 2, 3 …, so the record of `id` is the `id`-th.
+    pub(crate) fn record(&self, id: u64) -> Option<&InteractionRecord> {
+        usize::try_from(id.checked_sub(1)?).ok().and_then(|index| self.history.get(index))
+    }
+
+    pub(crate) fn receipt(&self, kind: ReceiptKind) -> Receipt {
+        Receipt {
+            receipt: kind,
+            code: None,
+            interaction_id: None,
+            pending_interaction_id: None,
+            resolved: None,
+            status: self.status(),
+            revision: self.revision(),
+        }
+    }
+
+    /// What the run itself has to tell, beside its decisions.
+    pub(crate) fn own_diagnostics(&self) -> Vec<Note> {
+        let backwards =
+            Note::new(Code::ClockWentBackwards, "the host's clock went backwards; the latest time was used");
+        if self.life.clock_went_backwards { vec![backwards] } else { Vec::new() }
+    }
+}

@@ -1,0 +1,546 @@
+//! A schema as a graph: every subschema once, and which part of an instance each of its keywords hands to another.
+//!
+//! The graph asks too much rather than too little: a keyword that the schema's draft would ignore is followed all the same.
+
+mod dispatch;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use serde_json::Value;
+
+use super::work::{CHECK_BUDGET, uniqueness, value_size};
+use super::{MAX_PROBLEMS, SchemaProblem};
+use crate::codes::Code;
+use crate::text::quoted;
+
+/// One subschema, as far as it decides how much work a check is.
+#[derive(Default)]
+pub(super) struct Node {
+    /// Subschemas for the same instance.
+    pub(super) refs: Vec<u32>,
+    pub(super) all: Vec<u32>,
+    pub(super) unions: Vec<Union>,
+    pub(super) not: Vec<u32>,
+    /// The size of the subschema under `not`; the validator copies it into each violation.
+    pub(super) not_size: u64,
+    pub(super) condition: Option<u32>,
+    pub(super) outcomes: Vec<u32>,
+    pub(super) dependent: Vec<u32>,
+    /// Subschemas for members of an object.
+    pub(super) properties: BTreeMap<String, u32>,
+    pub(super) pattern_properties: Vec<(u32, u32)>,
+    pub(super) additional: Option<u32>,
+    pub(super) names: Option<u32>,
+    pub(super) unevaluated_properties: Option<u32>,
+    /// Subschemas for elements of an array.
+    pub(super) prefix: Vec<u32>,
+    pub(super) items: Option<u32>,
+    pub(super) contains: Option<u32>,
+    pub(super) unevaluated_items: Option<u32>,
+    /// Checks without subschemas.
+    pub(super) required: u64,
+    pub(super) enum_items: u64,
+    pub(super) equality: u64,
+    pub(super) pattern: Option<u32>,
+    pub(super) lengths: bool,
+    pub(super) unique: bool,
+    pub(super) metaschema: bool,
+}
+
+/// An `anyOf` or `oneOf`.
+#[derive(Default)]
+pub(super) struct Union {
+    pub(super) branches: Vec<u32>,
+    /// Where each branch requires one property to be a string of its own, the validator looks at one branch only.
+    pub(super) dispatch: Option<(String, BTreeMap<String, u32>)>,
+}
+
+impl Node {
+    /// Subschemas that see the same instance as this one.
+    pub(super) fn same_instance(&self) -> Vec<u32> {
+        let unions = self.unions.iter().flat_map(|union| &union.branches);
+        let lists = [&self.refs, &self.all, &self.not, &self.outcomes, &self.dependent];
+        lists.into_iter().flatten().chain(unions).chain(&self.condition).copied().collect()
+    }
+
+    /// All subschemas that a check may go to from here.
+    pub(super) fn reachable(&self) -> Vec<u32> {
+        let mut reachable = self.same_instance();
+        reachable.extend(self.properties.values());
+        reachable.extend(self.pattern_properties.iter().map(|(_, node)| node));
+        reachable.extend(&self.prefix);
+        let single = [self.additional, self.names, self.unevaluated_properties];
+        reachable.extend(single.into_iter().flatten());
+        reachable.extend([self.items, self.contains, self.unevaluated_items].into_iter().flatten());
+        reachable
+    }
+
+    pub(super) fn is_unevaluated(&self) -> bool {
+        self.unevaluated_properties.is_some() || self.unevaluated_items.is_some()
+    }
+}
+
+/// What was read from a schema's document.
+pub(super) struct Reading<'v> {
+    pub(super) nodes: Vec<Node>,
+    /// Each pattern once, in the order of the document; nodes name them by position.
+    pub(super) patterns: Vec<&'v str>,
+    pub(super) problems: Vec<SchemaProblem>,
+    /// Subschemas that a reference leads to.
+    pub(super) targets: BTreeSet<u32>,
+    /// Levels of subschemas below each node, and how many there are, itself included; and how long its location is.
+    pub(super) shapes: Vec<Shape>,
+    /// There are more subschemas than [`MAX_NODES`]; the rest was not read.
+    pub(super) overflow: bool,
+    /// Bytes of the locations that the validator keeps, one for each keyword.
+    pub(super) location_bytes: u64,
+    /// Even the metaschema's check of this document would be too much work.
+    pub(super) hostile_enum: bool,
+    places: Vec<Place<'v>>,
+    pattern_places: Vec<(u32, u32, bool)>,
+}
+
+#[derive(Clone, Copy, Default)]
+pub(super) struct Shape {
+    pub(super) height: u64,
+    pub(super) size: u64,
+    /// Bytes of the node's own location.
+    location: u64,
+}
+
+/// More subschemas than this are refused: each costs the validator some microseconds and a kilobyte.
+pub(super) const MAX_NODES: usize = 20_000;
+
+/// Which draft a document follows, as far as the graph cares.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Dialect {
+    pub(super) uri: &'static str,
+    pub(super) draft: jsonschema::Draft,
+}
+
+/// The drafts in the spelling under which the validator holds their metaschemas.
+pub(super) const DIALECTS: [Dialect; 5] = [
+    Dialect { uri: "https://json-schema.org/draft/2020-12/schema", draft: jsonschema::Draft::Draft202012 },
+    Dialect { uri: "https://json-schema.org/draft/2019-09/schema", draft: jsonschema::Draft::Draft201909 },
+    Dialect { uri: "http://json-schema.org/draft-07/schema", draft: jsonschema::Draft::Draft7 },
+    Dialect { uri: "http://json-schema.org/draft-06/schema", draft: jsonschema::Draft::Draft6 },
+    Dialect { uri: "http://json-schema.org/draft-04/schema", draft: jsonschema::Draft::Draft4 },
+];
+
+/// The known dialect that a `$schema` names; `http` and `https` both do.
+pub(super) fn dialect(uri: &str) -> Option<Dialect> {
+    let bare = |uri: &str| uri.trim_start_matches("https:").trim_start_matches("http:").to_owned();
+    let named = bare(uri.strip_suffix('#').unwrap_or(uri));
+    DIALECTS.into_iter().find(|dialect| bare(dialect.uri) == named)
+}
+
+enum Place<'v> {
+    Root,
+    Under {
+        parent: u32,
+        keyword: &'v str,
+        step: Step<'v>,
+    },
+    /// A reference pointed to a part of the document that no keyword makes a schema.
+    Pointed(String),
+}
+
+#[derive(Clone, Copy)]
+enum Step<'v> {
+    None,
+    Key(&'v str),
+    Index(usize),
+}
+
+struct Reader<'v> {
+    root: &'v Value,
+    dialect: Dialect,
+    reading: Reading<'v>,
+    values: Vec<&'v Value>,
+    /// Addresses only find a node again; nothing is ever read in their order.
+    by_address: BTreeMap<usize, u32>,
+    by_pattern: BTreeMap<&'v str, u32>,
+    anchors: BTreeMap<&'v str, u32>,
+    references: VecDeque<(u32, &'v str, &'v str)>,
+    uses_metaschema: bool,
+    rebinds: Option<u32>,
+}
+
+/// Reads the graph of a document that is at most `Limits::MAX_JSON_DEPTH` deep.
+pub(super) fn read(root: &Value, dialect: Dialect) -> Reading<'_> {
+    let reading = Reading {
+        nodes: Vec::new(),
+        patterns: Vec::new(),
+        problems: Vec::new(),
+        targets: BTreeSet::new(),
+        shapes: Vec::new(),
+        overflow: false,
+        location_bytes: 0,
+        hostile_enum: false,
+        places: Vec::new(),
+        pattern_places: Vec::new(),
+    };
+    let mut reader = Reader {
+        root,
+        dialect,
+        reading,
+        values: Vec::new(),
+        by_address: BTreeMap::new(),
+        by_pattern: BTreeMap::new(),
+        anchors: BTreeMap::new(),
+        references: VecDeque::new(),
+        uses_metaschema: false,
+        rebinds: None,
+    };
+    reader.add(root, Place::Root);
+    reader.resolve_references();
+    reader.refuse_rebound_metaschema();
+    reader.find_dispatches();
+    reader.reading
+}
+
+impl Reading<'_> {
+    /// Where a node stands in the document, as a JSON pointer.
+    pub(super) fn path(&self, node: u32) -> String {
+        let mut steps = Vec::new();
+        let mut current = node;
+        loop {
+            match self.places.get(current as usize) {
+                Some(Place::Under { parent, keyword, step }) => {
+                    match step {
+                        Step::None => {}
+                        Step::Key(key) => steps.push(escape(key)),
+                        Step::Index(index) => steps.push(index.to_string()),
+                    }
+                    steps.push(escape(keyword));
+                    current = *parent;
+                }
+                Some(Place::Pointed(pointer)) => {
+                    steps.push(pointer.trim_start_matches('/').to_owned());
+                    break;
+                }
+                Some(Place::Root) | None => break,
+            }
+        }
+        steps.iter().rev().fold(String::new(), |path, step| path + "/" + step)
+    }
+
+    /// Where a pattern stands, each time it is used.
+    pub(super) fn pattern_paths(&self, pattern: u32) -> Vec<String> {
+        let uses = self.pattern_places.iter().filter(|(used, ..)| *used == pattern);
+        let text = self.patterns.get(pattern as usize).copied().unwrap_or_default();
+        uses.take(MAX_PROBLEMS)
+            .map(|(_, node, is_key)| {
+                let path = self.path(*node);
+                if *is_key { format!("{path}/patternProperties/{}", escape(text)) } else { path + "/pattern" }
+            })
+            .collect()
+    }
+
+    pub(super) fn problem(&mut self, code: Code, node: u32, keyword: &str, message: &str) {
+        if self.problems.len() >= MAX_PROBLEMS {
+            return;
+        }
+        let mut path = self.path(node);
+        if !keyword.is_empty() {
+            path = path + "/" + &escape(keyword);
+        }
+        self.problems.push(SchemaProblem::new(code, &path, message));
+    }
+}
+
+impl<'v> Reader<'v> {
+    /// Adds a subschema and everything below it; recursion is bounded by the depth of the document.
+    fn add(&mut self, value: &'v Value, place: Place<'v>) -> u32 {
+        let address = std::ptr::from_ref(value).addr();
+        if let Some(known) = self.by_address.get(&address) {
+            return *known;
+        }
+        if self.reading.nodes.len() >= MAX_NODES {
+            self.reading.overflow = true;
+            return 0;
+        }
+        let id = index(self.reading.nodes.len());
+        self.by_address.insert(address, id);
+        self.values.push(value);
+        self.reading.nodes.push(Node::default());
+        let location = self.location_length(&place);
+        let keywords = 1 + count(value.as_object().map_or(0, serde_json::Map::len));
+        let identifier = count(self.own_uri().map_or(0, str::len));
+        let bytes = keywords.saturating_mul(location.saturating_add(identifier));
+        self.reading.location_bytes = self.reading.location_bytes.saturating_add(bytes);
+        self.reading.places.push(place);
+        self.reading.shapes.push(Shape { height: 1, size: 1, location });
+        if let Value::Object(map) = value {
+            let mut node = Node::default();
+            for (keyword, value) in map {
+                self.keyword(id, &mut node, keyword, value);
+            }
+            if let Some(slot) = self.reading.nodes.get_mut(id as usize) {
+                *slot = node;
+            }
+        }
+        id
+    }
+
+    fn location_length(&self, place: &Place<'_>) -> u64 {
+        match place {
+            Place::Root => 0,
+            Place::Pointed(pointer) => count(pointer.len()),
+            Place::Under { parent, keyword, step } => {
+                let parent = self.reading.shapes.get(*parent as usize).copied().unwrap_or_default();
+                let step = if let Step::Key(key) = step { key.len() } else { 8 };
+                parent.location.saturating_add(count(keyword.len() + step + 2))
+            }
+        }
+    }
+
+    fn keyword(&mut self, id: u32, node: &mut Node, keyword: &'v str, value: &'v Value) {
+        match keyword {
+            "$ref" | "$dynamicRef" | "$recursiveRef" => self.reference(id, keyword, value),
+            "$schema" => self.nested_dialect(id, value),
+            "$id" | "id" => self.identifier(id, keyword, value),
+            "$anchor" | "$dynamicAnchor" => self.anchor(id, keyword, value),
+            "$recursiveAnchor" if value == true => self.rebinds = Some(id),
+            "allOf" => node.all = self.list(id, keyword, value),
+            "anyOf" | "oneOf" => {
+                let branches = self.list(id, keyword, value);
+                node.unions.push(Union { branches, dispatch: None });
+            }
+            "not" => {
+                node.not.extend(self.one(id, keyword, value));
+                node.not_size = value_size(value);
+            }
+            "if" => node.condition = self.one(id, keyword, value),
+            "then" | "else" => node.outcomes.extend(self.one(id, keyword, value)),
+            "dependentSchemas" | "dependencies" => {
+                let dependent = self.map(id, keyword, value);
+                node.dependent.extend(dependent.into_iter().map(|(_, node)| node));
+                node.required += value_size(value);
+            }
+            "properties" => {
+                let properties = self.map(id, keyword, value);
+                node.properties = properties.into_iter().map(|(name, node)| (name.to_owned(), node)).collect();
+            }
+            "patternProperties" => {
+                for (pattern, subschema) in self.map(id, keyword, value) {
+                    let pattern = self.pattern(id, pattern, true);
+                    node.pattern_properties.push((pattern, subschema));
+                }
+            }
+            "additionalProperties" => node.additional = self.one(id, keyword, value),
+            "propertyNames" => node.names = self.one(id, keyword, value),
+            "unevaluatedProperties" => node.unevaluated_properties = self.one(id, keyword, value),
+            "prefixItems" => node.prefix.extend(self.list(id, keyword, value)),
+            "items" if value.is_array() => node.prefix.extend(self.list(id, keyword, value)),
+            "items" | "additionalItems" => node.items = node.items.or(self.one(id, keyword, value)),
+            "contains" => node.contains = self.one(id, keyword, value),
+            "unevaluatedItems" => node.unevaluated_items = self.one(id, keyword, value),
+            // Not part of a check unless something refers to them.
+            "$defs" | "definitions" => drop(self.map(id, keyword, value)),
+            "contentSchema" => drop(self.one(id, keyword, value)),
+            _ => self.assertion(id, node, keyword, value),
+        }
+    }
+
+    fn assertion(&mut self, id: u32, node: &mut Node, keyword: &'v str, value: &'v Value) {
+        match (keyword, value) {
+            ("required" | "dependentRequired", _) => node.required += value_size(value),
+            ("enum", Value::Array(items)) => {
+                node.enum_items += count(items.len());
+                node.equality += value_size(value);
+                self.refuse_hostile_enum(id, items);
+            }
+            ("const", _) => {
+                node.enum_items += 1;
+                node.equality += value_size(value);
+            }
+            ("pattern", Value::String(text)) => node.pattern = Some(self.pattern(id, text, false)),
+            ("minLength" | "maxLength", _) => node.lengths = true,
+            ("uniqueItems", Value::Bool(true)) => node.unique = true,
+            _ => {}
+        }
+    }
+
+    /// The metaschemas of the oldest drafts want the values of an `enum` to be different, and compare them.
+    fn refuse_hostile_enum(&mut self, id: u32, items: &[Value]) {
+        let compares = matches!(self.dialect.draft, jsonschema::Draft::Draft4 | jsonschema::Draft::Draft6);
+        if compares && uniqueness(items) > CHECK_BUDGET {
+            self.reading.hostile_enum = true;
+            let message = "there are too many values to compare each with each";
+            self.reading.problem(Code::SchemaTooComplex, id, "enum", message);
+        }
+    }
+
+    fn pattern(&mut self, id: u32, text: &'v str, is_key: bool) -> u32 {
+        let next = index(self.reading.patterns.len());
+        let pattern = *self.by_pattern.entry(text).or_insert(next);
+        if pattern == next {
+            self.reading.patterns.push(text);
+        }
+        self.reading.pattern_places.push((pattern, id, is_key));
+        pattern
+    }
+
+    fn one(&mut self, parent: u32, keyword: &'v str, value: &'v Value) -> Option<u32> {
+        self.child(parent, keyword, Step::None, value)
+    }
+
+    fn list(&mut self, parent: u32, keyword: &'v str, value: &'v Value) -> Vec<u32> {
+        let items = value.as_array().into_iter().flatten().enumerate();
+        items.filter_map(|(position, item)| self.child(parent, keyword, Step::Index(position), item)).collect()
+    }
+
+    fn map(&mut self, parent: u32, keyword: &'v str, value: &'v Value) -> Vec<(&'v str, u32)> {
+        let mut nodes = Vec::new();
+        for (key, item) in value.as_object().into_iter().flatten() {
+            if let Some(node) = self.child(parent, keyword, Step::Key(key), item) {
+                nodes.push((key.as_str(), node));
+            }
+        }
+        nodes
+    }
+
+    fn child(&mut self, parent: u32, keyword: &'v str, step: Step<'v>, value: &'v Value) -> Option<u32> {
+        if !matches!(value, Value::Object(_) | Value::Bool(_)) {
+            return None;
+        }
+        let child = self.add(value, Place::Under { parent, keyword, step });
+        let below = self.reading.shapes.get(child as usize).copied().unwrap_or_default();
+        if let Some(shape) = self.reading.shapes.get_mut(parent as usize) {
+            shape.height = shape.height.max(below.height + 1);
+            shape.size = shape.size.saturating_add(below.size);
+        }
+        Some(child)
+    }
+
+    fn reference(&mut self, id: u32, keyword: &'v str, value: &'v Value) {
+        if let Value::String(text) = value {
+            self.references.push_back((id, keyword, text));
+        }
+    }
+
+    fn nested_dialect(&mut self, id: u32, value: &Value) {
+        let Value::String(uri) = value else { return };
+        match dialect(uri) {
+            None => {
+                let message = format!("the dialect {} is not one of the known drafts", quoted(uri));
+                self.reading.problem(Code::SchemaRefForbidden, id, "$schema", &message);
+            }
+            Some(other) if other != self.dialect => {
+                let message = "a subschema must follow the draft of its document";
+                self.reading.problem(Code::SkillManifestInvalid, id, "$schema", message);
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// A second identifier would change what the references below it mean, so only the document has one.
+    fn identifier(&mut self, id: u32, keyword: &str, value: &'v Value) {
+        let is_draft_4 = self.dialect.draft == jsonschema::Draft::Draft4;
+        let Value::String(uri) = value else { return };
+        if (keyword == "id") != is_draft_4 {
+            return;
+        }
+        if let Some(name) = uri.strip_prefix('#').filter(|name| !name.is_empty()) {
+            self.anchors.entry(name).or_insert(id);
+        } else if uri.contains("//json-schema.org/") {
+            // References to this document and to the metaschema could not be told apart.
+            let message = format!("the identifier {} belongs to a metaschema", quoted(uri));
+            self.reading.problem(Code::SchemaRefForbidden, id, keyword, &message);
+        } else if id != 0 {
+            let message = format!("only the document may have an identifier, found {}", quoted(uri));
+            self.reading.problem(Code::SchemaRefForbidden, id, keyword, &message);
+        }
+    }
+
+    fn anchor(&mut self, id: u32, keyword: &str, value: &'v Value) {
+        if let Value::String(name) = value {
+            self.anchors.entry(name).or_insert(id);
+        }
+        if keyword == "$dynamicAnchor" {
+            self.rebinds = Some(id);
+        }
+    }
+
+    fn resolve_references(&mut self) {
+        while let Some((from, keyword, reference)) = self.references.pop_front() {
+            let (document, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+            if document.is_empty() || self.own_uri() == Some(document) {
+                if let Some(target) = self.local_target(fragment) {
+                    self.reading.targets.insert(target);
+                    if let Some(node) = self.reading.nodes.get_mut(from as usize) {
+                        node.refs.push(target);
+                    }
+                } else {
+                    let message = format!("the reference {} leads to no schema in this document", quoted(reference));
+                    self.reading.problem(Code::SkillManifestInvalid, from, keyword, &message);
+                }
+            } else if is_metaschema(document) && fragment.is_empty() {
+                self.uses_metaschema = true;
+                if let Some(node) = self.reading.nodes.get_mut(from as usize) {
+                    node.metaschema = true;
+                }
+            } else {
+                let message = format!("the reference {} leads out of this document", quoted(reference));
+                self.reading.problem(Code::SchemaRefForbidden, from, keyword, &message);
+            }
+        }
+    }
+
+    fn own_uri(&self) -> Option<&'v str> {
+        let keyword = if self.dialect.draft == jsonschema::Draft::Draft4 { "id" } else { "$id" };
+        let uri = self.root.get(keyword)?.as_str()?;
+        Some(uri.split_once('#').map_or(uri, |(document, _)| document))
+    }
+
+    fn local_target(&mut self, fragment: &str) -> Option<u32> {
+        let pointer = percent_decoded(fragment)?;
+        if !pointer.is_empty() && !pointer.starts_with('/') {
+            return self.anchors.get(pointer.as_str()).copied();
+        }
+        let value = self.root.pointer(&pointer)?;
+        matches!(value, Value::Object(_) | Value::Bool(_)).then(|| self.add(value, Place::Pointed(pointer)))
+    }
+
+    /// A metaschema asks the document that refers to it for anchors; one that answers is a graph we cannot see.
+    fn refuse_rebound_metaschema(&mut self) {
+        if let Some(id) = self.rebinds.filter(|_| self.uses_metaschema) {
+            let message = "a schema that refers to a metaschema cannot have dynamic or recursive anchors";
+            self.reading.problem(Code::SchemaTooComplex, id, "", message);
+        }
+    }
+}
+
+/// Metaschemas that the validator carries.
+fn is_metaschema(uri: &str) -> bool {
+    DIALECTS.iter().any(|dialect| dialect.uri == uri)
+}
+
+fn escape(step: &str) -> String {
+    step.replace('~', "~0").replace('/', "~1")
+}
+
+fn percent_decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte == b'%' {
+            let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
+            let (high, low) = (digit(rest.next())?, digit(rest.next())?);
+            bytes.push(u8::try_from(high * 16 + low).ok()?);
+        } else {
+            bytes.push(byte);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// Counts are `u64` on every platform, so that every platform decides alike.
+fn count(length: usize) -> u64 {
+    u64::try_from(length).unwrap_or(u64::MAX)
+}
+
+fn index(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,273 @@
+//! What a pattern costs for each byte of text, from its source alone.
+//!
+//! The engine is linear in the text, but for each byte it may look at every position of the pattern. This never judges
+//! whether a pattern is well formed: the engine does.
+
+/// Units of work per byte of text.
+pub(super) fn weight(pattern: &str) -> u64 {
+    let positions = positions(pattern);
+    // The engine remembers each set of positions that it has met; few positions have few sets.
+    if positions <= FEW || is_deterministic(pattern) {
+        return PLAIN;
+    }
+    positions.saturating_mul(3).saturating_add(8)
+}
+
+/// The positions of a pattern with its counted repetitions written out; more rather than less.
+fn positions(pattern: &str) -> u64 {
+    let mut groups: Vec<u64> = Vec::new();
+    let (mut sum, mut atom) = (0_u64, 0_u64);
+    let mut rest = pattern.chars().peekable();
+    while let Some(character) = rest.next() {
+        if character == '{'
+            && let Some(times) = repetition(&mut rest)
+        {
+            sum = sum.saturating_add(atom.saturating_mul(times.saturating_sub(1)));
+            atom = atom.saturating_mul(times);
+            continue;
+        }
+        match character {
+            '*' | '+' | '?' | '^' | '$' | '|' => continue,
+            '(' | '[' => {
+                groups.push(std::mem::take(&mut sum));
+                atom = 0;
+                continue;
+            }
+            ')' => {
+                atom = sum;
+                sum = groups.pop().unwrap_or_default();
+            }
+            // What a class lists is one position, unless there are Unicode properties among it.
+            ']' => {
+                atom = if sum < PROPERTY { 1 } else { sum };
+                sum = groups.pop().unwrap_or_default();
+            }
+            // The name of a property counts as well, which is no harm.
+            '\\' => atom = if matches!(rest.next(), Some('p' | 'P')) { PROPERTY } else { 1 },
+            _ => atom = 1,
+        }
+        sum = sum.saturating_add(atom);
+    }
+    groups.into_iter().fold(sum, u64::saturating_add)
+}
+
+/// The larger count of `{n}`, `{n,}` or `{n,m}`, read past; nothing if the braces hold something else.
+fn repetition(rest: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Option<u64> {
+    let mut ahead = rest.clone();
+    let (mut number, mut largest, mut digits) = (0_u64, 0_u64, 0);
+    loop {
+        match ahead.next()? {
+            '}' if digits > 0 => break,
+            ',' if digits > 0 => number = 0,
+            digit => {
+                number = number.saturating_mul(10).saturating_add(u64::from(digit.to_digit(10)?));
+                largest = largest.max(number);
+                digits += 1;
+            }
+        }
+    }
+    *rest = ahead;
+    Some(largest.saturating_add(1))
+}
+
+/// Whether the engine knows at each byte where in the pattern it is.
+///
+/// So it does for most patterns in schemas: `^`, then sets of characters, each with a count, such that what may follow a
+/// set of which the count is not fixed is never in that set. Everything with groups or alternatives is taken to be worse.
+fn is_deterministic(pattern: &str) -> bool {
+    let Some(atoms) = pattern.strip_prefix('^').and_then(atoms) else { return false };
+    atoms.iter().enumerate().all(|(position, atom)| atom.is_fixed || is_apart(atom, atoms.iter().skip(position + 1)))
+}
+
+fn is_apart<'a>(atom: &Atom, followers: impl Iterator<Item = &'a Atom>) -> bool {
+    for follower in followers {
+        if follower.set.ascii & atom.set.ascii != 0 || (follower.set.others && atom.set.others) {
+            return false;
+        }
+        if !follower.is_optional {
+            return true;
+        }
+    }
+    true
+}
+
+struct Atom {
+    set: Set,
+    is_fixed: bool,
+    is_optional: bool,
+}
+
+/// A set of characters: the ASCII ones exactly, and whether there are any others.
+#[derive(Clone, Copy)]
+struct Set {
+    ascii: u128,
+    others: bool,
+}
+
+type Characters<'p> = std::iter::Peekable<std::str::Chars<'p>>;
+
+fn atoms(pattern: &str) -> Option<Vec<Atom>> {
+    let mut rest = pattern.chars().peekable();
+    let mut atoms = Vec::new();
+    while let Some(character) = rest.next() {
+        let set = match character {
+            '$' => return rest.next().is_none().then_some(atoms),
+            '.' => Set::of('\n').union(Set::of('\r')).complement(),
+            '[' => class(&mut rest)?,
+            '\\' => escape(rest.next()?)?,
+            '(' | ')' | ']' | '{' | '}' | '|' | '*' | '+' | '?' | '^' => return None,
+            literal => Set::of(literal),
+        };
+        atoms.push(counted(set, &mut rest)?);
+    }
+    Some(atoms)
+}
+
+fn counted(set: Set, rest: &mut Characters<'_>) -> Option<Atom> {
+    let (is_fixed, is_optional) = match rest.peek() {
+        Some('*' | '?') => (false, true),
+        Some('+') => (false, false),
+        Some('{') => {
+            rest.next();
+            let count: String = rest.by_ref().take_while(|character| *character != '}').collect();
+            let is_optional = count.split(',').next()?.parse::<u64>().ok()? == 0;
+            return (rest.peek() != Some(&'?')).then_some(Atom { set, is_fixed: !count.contains(','), is_optional });
+        }
+        _ => return Some(Atom { set, is_fixed: true, is_optional: false }),
+    };
+    rest.next();
+    // A lazy count asks the same question in another order; it is rare, and taken to be worse.
+    (rest.peek() != Some(&'?')).then_some(Atom { set, is_fixed, is_optional })
+}
+
+fn class(rest: &mut Characters<'_>) -> Option<Set> {
+    let is_negated = rest.next_if_eq(&'^').is_some();
+    let mut set = Set { ascii: 0, others: false };
+    loop {
+        let first = match rest.next()? {
+            ']' => break,
+            '[' => return None,
+            '\\' => {
+                let escaped = rest.next()?;
+                if !escaped.is_ascii_punctuation() {
+                    set = set.union(escape(escaped)?);
+                    continue;
+                }
+                escaped
+            }
+            character => character,
+        };
+        let mut ahead = rest.clone();
+        match (ahead.next(), ahead.next()) {
+            (Some('-'), Some(last)) if last != ']' => {
+                if last == '\\' || last == '[' {
+                    return None;
+                }
+                *rest = ahead;
+                set = set.union(Set::range(first, last));
+            }
+            _ => set = set.union(Set::of(first)),
+        }
+    }
+    Some(if is_negated { set.complement() } else { set })
+}
+
+fn escape(character: char) -> Option<Set> {
+    let digits = Set::range('0', '9');
+    let word = Set::range('a', 'z').union(Set::range('A', 'Z')).union(digits).union(Set::of('_'));
+    let space = Set { others: true, ..Set::range('\t', '\r').union(Set::of(' ')) };
+    match character {
+        'd' => Some(digits),
+        'w' => Some(word),
+        's' => Some(space),
+        'D' => Some(digits.complement()),
+        'W' => Some(word.complement()),
+        'S' => Some(space.complement()),
+        'n' => Some(Set::of('\n')),
+        'r' => Some(Set::of('\r')),
+        't' => Some(Set::of('\t')),
+        literal if literal.is_ascii_punctuation() => Some(Set::of(literal)),
+        _ => None,
+    }
+}
+
+impl Set {
+    fn of(character: char) -> Set {
+        Set::range(character, character)
+    }
+
+    fn range(first: char, last: char) -> Set {
+        let ascii = (0..128_u32).filter(|code| (u32::from(first)..=u32::from(last)).contains(code));
+        Set { ascii: ascii.fold(0, |set, code| set | 1 << code), others: !last.is_ascii() }
+    }
+
+    fn union(self, other: Set) -> Set {
+        Set { ascii: self.ascii | other.ascii, others: self.others || other.others }
+    }
+
+    /// Everything else; which of the others are in is not known, so some are.
+    fn complement(self) -> Set {
+        Set { ascii: !self.ascii, others: true }
+    }
+}
+
+const PLAIN: u64 = 2;
+const FEW: u64 = 6;
+const PROPERTY: u64 = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_patterns_are_cheap() {
+        let plain = [
+            "^[a-z]+$",
+            "^[A-Za-z0-9_.-]{1,64}$",
+            r"^\d{4}-\d{2}-\d{2}$",
+            "^x",
+            "^[A-Z]{2,5}-\\d+$",
+            "^.{1,200}$",
+            r"^\S*$",
+            "^[^/]+/[^/]+$",
+            "^abc$",
+            "^v\\d+\\.\\d+$",
+            "^#[0-9a-f]{6}$",
+            "^a?b*c$",
+        ];
+        for pattern in plain {
+            assert_eq!(weight(pattern), PLAIN, "{pattern}");
+        }
+        for pattern in [
+            "[a-z]+",
+            "^[ab]*a[ab]{9}",
+            "^(a|b)$",
+            "^a*?b",
+            "^a?a",
+            r"^\s*\S+é*è",
+            "^[a-z]*[^b]",
+            "^a|b",
+            r"^\w{1,3}\d",
+        ] {
+            assert!(!is_deterministic(pattern), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn repetitions_are_written_out() {
+        let table = [
+            ("abc", 3),
+            ("a{5}", 6),
+            ("a{2,7}", 8),
+            ("(ab){3}", 8),
+            ("((a{9}){9}){9}", 1000),
+            ("[a-z]{4}", 5),
+            ("{x}", 3),
+        ];
+        for (pattern, least) in table {
+            assert!((least..3 * least).contains(&positions(pattern)), "{pattern} {}", positions(pattern));
+        }
+        assert!(positions(r"[\p{L}\p{N}]{10}") >= 320);
+        assert_eq!(positions("((((a{99999999999}){99999999999}){99999999999}"), u64::MAX);
+    }
+}

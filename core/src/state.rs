@@ -1,0 +1,168 @@
+//! The states of a run. Data lives in the state that needs it, so that an impossible run cannot be written down.
+
+use serde::{Deserialize, Serialize};
+
+use crate::effect::EffectRef;
+use crate::interaction::PendingInteraction;
+
+/// Where a run is, as everybody may know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Waits for a slot.
+    Queued,
+    /// A turn is under way.
+    Running,
+    /// Waits for a person.
+    WaitingUser,
+    /// Ended well.
+    Succeeded,
+    /// Ended badly.
+    Failed,
+    /// Was ended by somebody.
+    Canceled,
+}
+
+impl Status {
+    /// All statuses, in the order of a run's life.
+    pub const ALL: [Status; 6] =
+        [Status::Queued, Status::Running, Status::WaitingUser, Status::Succeeded, Status::Failed, Status::Canceled];
+
+    /// The status on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Status::Queued => "queued",
+            Status::Running => "running",
+            Status::WaitingUser => "waiting_user",
+            Status::Succeeded => "succeeded",
+            Status::Failed => "failed",
+            Status::Canceled => "canceled",
+        }
+    }
+
+    /// Whether nothing can happen to the run any more.
+    #[must_use]
+    pub const fn is_end(self) -> bool {
+        matches!(self, Status::Succeeded | Status::Failed | Status::Canceled)
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Outcome {
+    /// It did what it should.
+    Succeeded {
+        /// The result as JSON text: key order kept, integers exact. Absent if the skill has no output to give.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        data_text: Option<String>,
+    },
+    /// It did not.
+    Failed(RunError),
+    /// Somebody ended it.
+    Canceled(RunError),
+}
+
+/// Why a run ended without success.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunError {
+    /// A stable code: one of [`crate::Code`], or the failure reason a host reported.
+    pub code: String,
+    /// What happened, for people.
+    pub message: String,
+}
+
+/// The state itself; only `transition` makes one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum State {
+    Queued(Queued),
+    Running(Running),
+    WaitingUser(Box<WaitingUser>),
+    Ended(Ended),
+}
+
+/// A slot was asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Queued {
+    /// The number the turn will have: one more than the last, or the same if it is retried.
+    pub(crate) next_attempt: u32,
+    pub(crate) slot_id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) answer: Option<Answer>,
+    /// Where `acquire_slot` was told.
+    pub(crate) asked: EffectRef,
+}
+
+/// A turn is under way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Running {
+    pub(crate) slot_id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) answer: Option<Answer>,
+    pub(crate) begun_by: BegunBy,
+    /// Where `start_turn` or `inject_reply` was told.
+    pub(crate) begun: EffectRef,
+}
+
+/// How a turn began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum BegunBy {
+    StartTurn,
+    InjectReply,
+}
+
+/// The answer that a turn goes on from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Answer {
+    pub(crate) interaction_id: u64,
+    pub(crate) response: String,
+}
+
+/// A question is open.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WaitingUser {
+    pub(crate) pending: PendingInteraction,
+    /// The slot a sticky process keeps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) kept_slot: Option<String>,
+    /// Where `set_timer` was told, if the wait has a deadline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) timer: Option<EffectRef>,
+}
+
+/// The run is over.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Ended {
+    pub(crate) how: Outcome,
+}
+
+impl State {
+    /// The slot the run holds now.
+    pub(crate) fn held_slot(&self) -> Option<&String> {
+        match self {
+            State::Running(running) => Some(&running.slot_id),
+            State::WaitingUser(waiting) => waiting.kept_slot.as_ref(),
+            State::Queued(_) | State::Ended(_) => None,
+        }
+    }
+
+    pub(crate) fn status(&self) -> Status {
+        match self {
+            State::Queued(_) => Status::Queued,
+            State::Running(_) => Status::Running,
+            State::WaitingUser(_) => Status::WaitingUser,
+            State::Ended(Ended { how: Outcome::Succeeded { .. } }) => Status::Succeeded,
+            State::Ended(Ended { how: Outcome::Failed(_) }) => Status::Failed,
+            State::Ended(Ended { how: Outcome::Canceled(_) }) => Status::Canceled,
+        }
+    }
+}

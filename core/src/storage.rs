@@ -1,0 +1,66 @@
+//! What snapshots and journals share: digests, and the error of one that is not loaded.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::codes::Code;
+
+/// A snapshot or journal that was not loaded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[error("{code} at {place}: {message}")]
+pub struct LoadError {
+    /// Why, as a stable code.
+    pub code: Code,
+    /// Where in the document.
+    pub place: String,
+    /// What was found and what was expected.
+    pub message: String,
+}
+
+impl LoadError {
+    pub(crate) fn new(code: Code, place: impl Into<String>, message: impl Into<String>) -> LoadError {
+        LoadError { code, place: place.into(), message: message.into() }
+    }
+
+    /// The stable code.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        self.code.as_str()
+    }
+}
+
+/// The SHA-256 digest of these parts, one after the other, in hexadecimal.
+pub(crate) fn digest(parts: &[&str]) -> String {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        // The length keeps two parts from being read as two others.
+        hasher.update((part.len() as u64).to_le_bytes());
+        hasher.update(part.as_bytes());
+    }
+    hasher.finalize().iter().fold(String::with_capacity(64), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// Checks a document's version before anything else of it is read.
+pub(crate) fn check_version(document: &Value, current: u64, newer: Code, invalid: Code) -> Result<(), LoadError> {
+    match document.get("version").and_then(Value::as_u64) {
+        Some(version) if version == current => Ok(()),
+        Some(version) if version > current => {
+            let message = format!("version {version}, this library reads up to {current}");
+            Err(LoadError::new(newer, "version", message))
+        }
+        _ => Err(LoadError::new(invalid, "version", "expected a positive integer")),
+    }
+}
+
+/// Canonical JSON text: our own types in the order of their fields, so the same data gives the same bytes.
+pub(crate) fn canonical(data: &impl Serialize) -> String {
+    // Only a map with keys that are not strings, or a failing `Serialize`, could err here; we have neither.
+    serde_json::to_string(data).unwrap_or_default()
+}

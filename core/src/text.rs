@@ -1,0 +1,77 @@
+//! Hostile text made safe to show, and cut without breaking a character.
+
+use std::borrow::Cow;
+
+/// The text with terminal escapes, control and bidi characters made visible, for logs, terminals and messages.
+///
+/// Line breaks and tabs stay; everything else that does not print is written as `\u{1b}`.
+#[must_use]
+pub fn display_text(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_disguise) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        if is_disguise(character) {
+            shown.extend(character.escape_unicode());
+        } else {
+            shown.push(character);
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// The longest beginning of `text` with at most `bytes` bytes.
+pub(crate) fn head(text: &str, bytes: usize) -> &str {
+    text.get(..text.floor_char_boundary(bytes)).unwrap_or_default()
+}
+
+/// The longest end of `text` with at most `bytes` bytes.
+pub(crate) fn tail(text: &str, bytes: usize) -> &str {
+    let start = text.ceil_char_boundary(text.len().saturating_sub(bytes));
+    text.get(start..).unwrap_or_default()
+}
+
+/// A value from outside as it may stand in a message: quoted, on one line, short.
+pub(crate) fn quoted(text: &str) -> String {
+    let short = head(text, MESSAGE_VALUE_BYTES);
+    let ellipsis = if short.len() < text.len() { "…" } else { "" };
+    let line = short.replace(['\n', '\t'], " ");
+    format!("`{}{ellipsis}`", display_text(&line).replace('`', "'"))
+}
+
+/// Characters that move the cursor, hide text or reorder it.
+fn is_disguise(character: char) -> bool {
+    let invisible = matches!(
+        character,
+        '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}'
+            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
+    );
+    invisible || (character.is_control() && !matches!(character, '\n' | '\t'))
+}
+
+const MESSAGE_VALUE_BYTES: usize = 80;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_and_overrides_become_visible() {
+        assert_eq!(display_text("plain\n\ttext é 中"), "plain\n\ttext é 中");
+        assert_eq!(display_text("\x1b[31mred\r"), "\\u{1b}[31mred\\u{d}");
+        assert_eq!(display_text("a\u{202e}b\0"), "a\\u{202e}b\\u{0}");
+    }
+
+    #[test]
+    fn cuts_keep_characters_whole() {
+        assert_eq!((head("aé", 2), head("aé", 3), head("a", 9)), ("a", "aé", "a"));
+        assert_eq!((tail("éa", 2), tail("éa", 3), tail("a", 9)), ("a", "éa", "a"));
+    }
+
+    #[test]
+    fn a_quoted_value_is_one_short_line() {
+        assert_eq!(quoted("a`b\nc\u{7}"), "`a'b c\\u{7}`");
+        assert!(quoted(&"x".repeat(500)).len() < 100);
+    }
+}

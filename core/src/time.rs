@@ -1,0 +1,67 @@
+//! Time as data: the core is told what time it is and never looks.
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// A moment: whole milliseconds since the Unix epoch, at most 2^53 - 1 so that every runtime holds it exactly.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
+pub struct Timestamp(u64);
+
+impl Timestamp {
+    /// The last moment that can be written: 2^53 - 1, the largest integer a JavaScript number holds exactly.
+    pub const MAX: Timestamp = Timestamp((1 << 53) - 1);
+
+    /// Makes a timestamp of milliseconds since the epoch, or `None` past [`Timestamp::MAX`].
+    #[must_use]
+    pub const fn from_millis(millis: u64) -> Option<Timestamp> {
+        if millis <= Timestamp::MAX.0 { Some(Timestamp(millis)) } else { None }
+    }
+
+    /// Milliseconds since the epoch.
+    #[must_use]
+    pub const fn as_millis(self) -> u64 {
+        self.0
+    }
+
+    /// This moment plus whole seconds; stops at [`Timestamp::MAX`] instead of overflowing.
+    #[must_use]
+    pub fn plus_seconds(self, seconds: u64) -> Timestamp {
+        let millis = self.0.saturating_add(seconds.saturating_mul(1000));
+        Timestamp(millis.min(Timestamp::MAX.0))
+    }
+
+    /// Milliseconds from `earlier` to this moment; 0 if `earlier` is later.
+    #[must_use]
+    pub const fn millis_since(self, earlier: Timestamp) -> u64 {
+        self.0.saturating_sub(earlier.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let millis = u64::deserialize(deserializer)?;
+        Timestamp::from_millis(millis)
+            .ok_or_else(|| serde::de::Error::custom("a time must be at most 9007199254740991 milliseconds"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn adding_stops_at_the_end_of_time() {
+        assert_eq!(Timestamp::MAX.plus_seconds(u64::MAX), Timestamp::MAX);
+        assert_eq!(Timestamp::from_millis(5).map(|t| t.plus_seconds(2).as_millis()), Some(2005));
+        assert_eq!(Timestamp::from_millis(1 << 53), None);
+        assert_eq!(Timestamp::default().millis_since(Timestamp::MAX), 0);
+    }
+
+    #[test]
+    fn a_time_is_read_only_when_it_is_a_whole_number_in_range() {
+        assert!(serde_json::from_str::<Timestamp>("1771200000000").is_ok());
+        for bad in ["-1", "1.5", "9007199254740992", "\"1\"", "null", "1e400"] {
+            assert!(serde_json::from_str::<Timestamp>(bad).is_err(), "{bad}");
+        }
+    }
+}

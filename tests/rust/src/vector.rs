@@ -1,0 +1,319 @@
+//! What a vector is, and how it is carried out.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use turnlatch::{
+    Code, Event, ExecutionMode, HostSettings, Journal, Limits, Manifest, PatchWording, Rejected, Run, RunPlan,
+    RunRequest, Status, Timestamp, admit, display_text, evaluate_turn, patch_skill, replay,
+};
+
+/// A file of vectors.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VectorFile {
+    /// What these vectors are about.
+    pub about: String,
+    /// The vectors.
+    pub vectors: Vec<Vector>,
+}
+
+/// One scenario of the spec as data.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Vector {
+    /// What it shows, in a sentence.
+    pub name: String,
+    /// The ids of the rules and source scenarios it covers.
+    pub covers: Vec<String>,
+    /// The skill, the request and the host; what is left out takes the default.
+    #[serde(default)]
+    pub given: Map<String, Value>,
+    /// What admission says: `{"warnings": [...]}` or `{"refused": {...}}`.
+    #[serde(default)]
+    pub admission: Value,
+    /// What happens, and what comes of it (`then`).
+    #[serde(default)]
+    pub steps: Vec<Map<String, Value>>,
+}
+
+/// Carries out a vector and returns it with every expectation as the core answers it.
+#[must_use]
+pub fn execute(vector: &Vector) -> Vector {
+    let mut filled = vector.clone();
+    match admission(&vector.given) {
+        Err(refusal) => {
+            filled.admission = json!({ "refused": refusal });
+            assert!(vector.steps.is_empty(), "{}: nothing can follow a refusal", vector.name);
+        }
+        Ok(plan) => {
+            filled.admission = json!({ "warnings": plan.warnings });
+            let mut stage = Stage::new(plan, Timestamp::default());
+            for step in &mut filled.steps {
+                let then = stage.carry_out(&expand_map(step), &vector.name);
+                step.insert("then".to_owned(), then);
+            }
+            stage.check_laws(&vector.name);
+        }
+    }
+    filled
+}
+
+/// Long texts are written short: `{"repeat": "ab", "times": 3}` is a string, and so is `{"concat": [...]}`.
+#[must_use]
+pub fn expand(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => Value::Array(items.iter().map(expand).collect()),
+        Value::Object(members) => match (members.get("repeat"), members.get("times"), members.get("concat")) {
+            (Some(part), Some(times), None) if members.len() == 2 => {
+                let times = usize::try_from(times.as_u64().expect("times is a number")).expect("times fits");
+                Value::String(expand(part).as_str().expect("repeat is a string").repeat(times))
+            }
+            (None, None, Some(Value::Array(parts))) if members.len() == 1 => {
+                Value::String(parts.iter().map(|part| expand(part).as_str().expect("a string").to_owned()).collect())
+            }
+            _ => Value::Object(expand_map(members)),
+        },
+        other => other.clone(),
+    }
+}
+
+fn expand_map(members: &Map<String, Value>) -> Map<String, Value> {
+    members.iter().map(|(key, value)| (key.clone(), expand(value))).collect()
+}
+
+fn admission(given: &Map<String, Value>) -> Result<std::sync::Arc<RunPlan>, Value> {
+    let given = expand_map(given);
+    for key in given.keys() {
+        assert!(["skill", "request", "request_text", "engines", "limits"].contains(&key.as_str()), "unknown `{key}`");
+    }
+    let skill = given.get("skill").and_then(Value::as_object).cloned().unwrap_or_default();
+    let text = |name: &str| skill.get(name).map(as_text);
+    let manifest = Manifest {
+        runner: text("runner").unwrap_or_else(|| DEFAULT_RUNNER.to_owned()),
+        output_schema: match skill.get("output_schema") {
+            None => Some(DEFAULT_OUTPUT_SCHEMA.to_owned()),
+            Some(Value::Null) => None,
+            Some(schema) => Some(as_text(schema)),
+        },
+        input_schema: text("input_schema"),
+        parameter_schema: text("parameter_schema"),
+    };
+    let request = match given.get("request_text") {
+        Some(text) => RunRequest(as_text(text)),
+        None => {
+            let mut request = json!({"run_id": "r1", "engine": "codex", "execution_mode": "interactive"});
+            for (key, value) in given.get("request").and_then(Value::as_object).into_iter().flatten() {
+                request[key] = value.clone();
+            }
+            RunRequest::from(request)
+        }
+    };
+    let engines = given.get("engines").cloned().unwrap_or_else(|| json!(["codex", "claude", "gemini", "opencode"]));
+    let host = HostSettings {
+        engines: serde_json::from_value(engines).expect("engines are strings"),
+        limits: given
+            .get("limits")
+            .map_or_else(Limits::default, |limits| serde_json::from_value(limits.clone()).expect("limits are known")),
+    };
+    admit(&manifest, &request, &host).map_err(|refusal| json!(refusal))
+}
+
+/// A string is given as it is; any other value as its JSON text.
+fn as_text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// One run on its way through a vector, with its journals.
+struct Stage {
+    plan: std::sync::Arc<RunPlan>,
+    run: Run,
+    full: Journal,
+    compact: Journal,
+    effects: Vec<Vec<Value>>,
+}
+
+impl Stage {
+    fn new(plan: std::sync::Arc<RunPlan>, at: Timestamp) -> Stage {
+        let (run, created) = Run::create(plan.clone(), at);
+        let mut full = Journal::new(&plan);
+        let mut compact = Journal::new(&plan);
+        let entry = created.entry.expect("a creation is always recorded");
+        full.push(entry.clone());
+        compact.push(entry.compact());
+        let effects = vec![created.effects.iter().map(|effect| json!(effect)).collect()];
+        Stage { plan, run, full, compact, effects }
+    }
+
+    fn carry_out(&mut self, step: &Map<String, Value>, name: &str) -> Value {
+        let kind = step.keys().find(|key| !["at", "then", "edit"].contains(&key.as_str()));
+        let argument = kind.and_then(|kind| step.get(kind)).unwrap_or(&Value::Null);
+        match kind.map(String::as_str) {
+            Some("create") => self.create(step),
+            Some("event") => self.event(&argument.to_string(), step),
+            Some("event_text") => self.event(argument.as_str().expect("a text"), step),
+            Some("query") => self.query(argument),
+            Some("turn") => self.turn(argument),
+            Some("patch") => self.patch(argument),
+            Some("reload") => self.reload(argument),
+            Some("load") => self.load(argument, step),
+            Some("display") => json!(display_text(argument.as_str().expect("a text"))),
+            other => panic!("{name}: unknown step {other:?}"),
+        }
+    }
+
+    /// The run is made at time 0 unless the first step says otherwise.
+    fn create(&mut self, step: &Map<String, Value>) -> Value {
+        assert!(self.full.len() == 1, "a run is created once, first");
+        *self = Stage::new(self.plan.clone(), at(step).expect("a time"));
+        json!({"effects": self.effects[0], "status": self.run.status()})
+    }
+
+    fn event(&mut self, text: &str, step: &Map<String, Value>) -> Value {
+        let before = self.run.snapshot();
+        let result = at(step).and_then(|at| Event::from_json(text).and_then(|event| self.run.apply(event, at)));
+        match result {
+            Ok(applied) => {
+                let effects: Vec<Value> = applied.effects.iter().map(|effect| json!(effect)).collect();
+                match applied.entry {
+                    Some(entry) => {
+                        self.full.push(entry.clone());
+                        self.compact.push(entry.compact());
+                        self.effects.push(effects.clone());
+                    }
+                    None => assert_eq!(self.run.snapshot(), before, "an absorbed event changes nothing"),
+                }
+                let mut then = json!({"effects": effects, "status": self.run.status()});
+                if let Some(receipt) = applied.receipt {
+                    then["receipt"] = json!(receipt);
+                }
+                then
+            }
+            Err(rejected) => {
+                assert_eq!(self.run.snapshot(), before, "a rejected event changes nothing");
+                json!({ "rejected": rejected })
+            }
+        }
+    }
+
+    fn query(&self, query: &Value) -> Value {
+        match query.as_str() {
+            Some("status_view") => json!(self.run.status_view()),
+            Some("pending_view") => json!(self.run.pending_view()),
+            Some("history") => json!(self.run.history()),
+            Some("outstanding") => json!(self.run.outstanding()),
+            Some("explain") => json!(self.run.explain()),
+            Some("snapshot_digest") => {
+                let snapshot: Value = serde_json::from_str(&self.run.snapshot()).expect("a snapshot is JSON");
+                snapshot["digest"].clone()
+            }
+            Some("codes") => Code::ALL.iter().map(|code| json!(code.info())).collect(),
+            _ => match (query.get("why_not"), query.get("allowed")) {
+                (Some(target), None) => {
+                    let target: Status = serde_json::from_value(target.clone()).expect("a status");
+                    json!(self.run.why_not(target))
+                }
+                (None, Some(at)) => json!(self.run.allowed(serde_json::from_value(at.clone()).expect("a time"))),
+                _ => panic!("unknown query {query}"),
+            },
+        }
+    }
+
+    /// The gate alone; the attempt is 1 unless the report says otherwise.
+    fn turn(&self, report: &Value) -> Value {
+        let mut event = json!({"type": "turn_finished", "attempt_number": 1});
+        for (key, value) in report.as_object().expect("a report") {
+            event[key] = value.clone();
+        }
+        match Event::from_json(&event.to_string()) {
+            Ok(Event::TurnFinished(report)) => json!(evaluate_turn(&self.plan, &report)),
+            Ok(_) => panic!("a report is a turn"),
+            Err(rejected) => json!({ "rejected": rejected }),
+        }
+    }
+
+    fn patch(&self, argument: &Value) -> Value {
+        let mode: ExecutionMode = serde_json::from_value(argument["mode"].clone()).expect("a mode");
+        let skill = argument["skill"].as_str().expect("a text");
+        let schema = self.plan.output_schema.as_ref();
+        let once = patch_skill(skill, mode, schema, &PatchWording::default());
+        assert_eq!(patch_skill(&once, mode, schema, &PatchWording::default()), once, "patching twice equals once");
+        json!(once)
+    }
+
+    /// Goes on with a run that was read back, from its snapshot or by a replay.
+    fn reload(&mut self, from: &Value) -> Value {
+        let before = self.run.snapshot();
+        self.run = match from.as_str() {
+            Some("snapshot") => Run::restore(&before).expect("our own snapshot"),
+            Some("journal") => replay(self.plan.clone(), &self.full).expect("our own journal").run,
+            Some("compact_journal") => replay(self.plan.clone(), &self.compact).expect("our own journal").run,
+            _ => panic!("unknown source {from}"),
+        };
+        assert_eq!(self.run.snapshot(), before, "what was read back is what was written");
+        json!({"status": self.run.status()})
+    }
+
+    /// Reads a document somebody has edited: each edit is `[find, replace]`, and must find something.
+    fn load(&self, of: &Value, step: &Map<String, Value>) -> Value {
+        let mut text = match of.as_str() {
+            Some("snapshot") => self.run.snapshot(),
+            Some("journal") => self.full.to_json(),
+            Some("compact_journal") => self.compact.to_json(),
+            _ => as_text(&of["text"]),
+        };
+        for edit in step.get("edit").and_then(Value::as_array).into_iter().flatten() {
+            let (find, replace) = (edit[0].as_str().expect("a text"), edit[1].as_str().expect("a text"));
+            assert!(text.contains(find), "nothing to edit: {find}");
+            text = text.replacen(find, replace, 1);
+        }
+        let snapshot = of == "snapshot" || of["as"] == "snapshot";
+        let loaded = if snapshot {
+            Run::restore(&text)
+        } else {
+            Journal::from_json(&text)
+                .and_then(|journal| replay(self.plan.clone(), &journal))
+                .map(|replayed| replayed.run)
+        };
+        match loaded {
+            Ok(run) => json!({"loaded": run.status(), "same": run.snapshot() == self.run.snapshot()}),
+            Err(error) => json!({ "load_error": error }),
+        }
+    }
+
+    /// What holds for every run, whatever the vector is about.
+    fn check_laws(&self, name: &str) {
+        let snapshot = self.run.snapshot();
+        let restored = Run::restore(&snapshot).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(restored.snapshot(), snapshot, "{name}: a snapshot is canonical");
+        for (form, journal) in [("full", &self.full), ("compact", &self.compact)] {
+            let read = Journal::from_json(&journal.to_json()).unwrap_or_else(|error| panic!("{name}: {form}: {error}"));
+            let replayed = replay(self.plan.clone(), &read).unwrap_or_else(|error| panic!("{name}: {form}: {error}"));
+            assert_eq!(replayed.run.snapshot(), snapshot, "{name}: the {form} journal replays to the same snapshot");
+            let effects: Vec<Vec<Value>> =
+                replayed.effects.iter().map(|effects| effects.iter().map(|effect| json!(effect)).collect()).collect();
+            assert_eq!(effects, self.effects, "{name}: the {form} journal replays the effects");
+        }
+        no_reserved_keys(&serde_json::from_str(&snapshot).expect("a snapshot is JSON"), name);
+    }
+}
+
+fn at(step: &Map<String, Value>) -> Result<Timestamp, Rejected> {
+    Timestamp::from_json(step.get("at").unwrap_or(&json!(0)))
+}
+
+/// HOST-3: no key of a snapshot starts with `$` or `_`.
+fn no_reserved_keys(value: &Value, name: &str) {
+    match value {
+        Value::Object(members) => {
+            for (key, value) in members {
+                assert!(!key.starts_with(['$', '_']), "{name}: the snapshot has the key {key}");
+                no_reserved_keys(value, name);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| no_reserved_keys(item, name)),
+        _ => {}
+    }
+}
+
+const DEFAULT_RUNNER: &str = r#"{"execution_modes": ["auto", "interactive"]}"#;
+const DEFAULT_OUTPUT_SCHEMA: &str = r#"{"type":"object","required":["answer"],"properties":{"answer":{"type":"integer"}},"additionalProperties":false}"#;
