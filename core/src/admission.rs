@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::codes::{Code, Note};
+use crate::codes::Code;
 use crate::limits::Limits;
 use crate::plan::{ExecutionMode, RunPlan};
 use crate::schema::{Check, OutputSchema};
@@ -66,7 +66,7 @@ pub struct Refusal {
 pub struct Problem {
     /// What it is.
     pub code: Code,
-    /// Where: a JSON pointer behind `request`, `runner`, `output_schema`, `input_schema` or `parameter_schema`.
+    /// Where: a JSON pointer behind `request`, `runner`, `output_schema`, `input_schema`, `parameter_schema` or `limits`.
     pub path: String,
     /// What was found and what was expected.
     pub message: String,
@@ -116,19 +116,27 @@ impl Manifest {
 /// [`Refusal`] with every problem at once, if there is one.
 pub fn admit(manifest: &Manifest, request: &RunRequest, host: &HostSettings) -> Result<Arc<RunPlan>, Refusal> {
     let mut problems = Vec::new();
-    if let Some(name) = host.limits.problem() {
+    for name in host.limits.problems() {
         problems.push(Problem::new(Code::OptionInvalid, format!("limits/{name}"), "the limit is out of range"));
     }
     let options = Options::read(request, &mut problems);
     let skill = Skill::read(manifest, host, &mut problems);
-    check_mode(&options, &skill, &mut problems);
-    check_engine(&options, &skill, &mut problems);
-    options.check_settings(&mut problems);
-    check_input("input", options.input.as_ref(), skill.input_schema.as_ref(), &mut problems);
-    check_input("parameter", options.parameter.as_ref(), skill.parameter_schema.as_ref(), &mut problems);
-    if let Some(first) = problems.first() {
-        return Err(Refusal { code: first.code, message: first.message.clone(), problems });
+    // What could not be read at all has been told, and nothing else can be said about it.
+    if let Some(options) = &options {
+        check_mode(options, &skill, &mut problems);
+        check_engine(options, &skill, &mut problems);
+        options.check_settings(&mut problems);
+        check_input("input", options.input.as_ref(), skill.input_schema.as_ref(), &mut problems);
+        check_input("parameter", options.parameter.as_ref(), skill.parameter_schema.as_ref(), &mut problems);
     }
+    let options = match (options, problems.first()) {
+        (Some(options), None) => options,
+        (_, first) => {
+            let (code, message) =
+                first.map_or((Code::RequestMalformed, String::new()), |first| (first.code, first.message.clone()));
+            return Err(Refusal { code, message, problems });
+        }
+    };
 
     let execution_mode = options.execution_mode.unwrap_or_default();
     let mut warnings = options.warnings;
@@ -152,7 +160,8 @@ pub fn admit(manifest: &Manifest, request: &RunRequest, host: &HostSettings) -> 
 
 /// Whether a text can be a run's id: it stands in paths, slot ids and effect ids.
 pub(crate) fn is_run_id(text: &str) -> bool {
-    (1..=128).contains(&text.len())
+    text.len() <= 128
+        && text.starts_with(|first: char| first.is_ascii_alphanumeric())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b':' | b'-'))
 }
 
@@ -170,10 +179,13 @@ fn check_mode(options: &Options, skill: &Skill, problems: &mut Vec<Problem>) {
 
 /// ADM-3.
 fn check_engine(options: &Options, skill: &Skill, problems: &mut Vec<Problem>) {
-    let Some(engines) = &skill.engines else { return };
-    if options.engine.is_empty() || engines.effective.contains(&options.engine) {
+    if options.engine.is_empty() {
+        problems.push(Problem::new(Code::OptionInvalid, "request/engine", "expected the name of an engine"));
         return;
     }
+    let Some(engines) = skill.engines.as_ref().filter(|engines| !engines.effective.contains(&options.engine)) else {
+        return;
+    };
     let effective: Vec<_> = engines.effective.iter().map(String::as_str).collect();
     let message = format!("{} is not among {}", text::quoted(&options.engine), name_list(&effective));
     let mut problem = Problem::new(Code::SkillEngineUnsupported, "request/engine", message);
@@ -212,6 +224,7 @@ fn name_list(names: &[&str]) -> String {
     names.iter().map(|name| text::quoted(name)).collect::<Vec<_>>().join(", ")
 }
 
-fn deprecated(old: &str, new: &str) -> Note {
-    Note::new(Code::DeprecatedOption, format!("`{old}` is an older spelling of `{new}`"))
+/// A value from outside as it may stand in a message.
+fn found(value: &Value) -> String {
+    format!("found {}", text::quoted(&value.to_string()))
 }

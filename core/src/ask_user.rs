@@ -15,43 +15,33 @@ pub(crate) const ASK_KEYS: [&str; 9] =
 /// How an object says that it is a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AskForm {
-    /// `{"ask_user": …}`, or `{"action" or "type": "ask_user", "interaction": …}`: it can be nothing else.
+    /// `{"ask_user": …}`, or `{"action" or "type": "ask_user", …}`: it can be nothing else.
     Envelope,
     /// A prompt beside a kind, options or an id: it could also be an output.
     Bare,
 }
 
-/// Which form an object with these top-level keys may have; the values are not looked at yet.
-pub(crate) fn form_by_keys(has: impl Fn(&str) -> bool) -> Option<AskForm> {
-    if has("ask_user") || (has("interaction") && (has("action") || has("type"))) {
-        Some(AskForm::Envelope)
-    } else if (has("prompt") || has("question")) && (has("kind") || has("options") || has("interaction_id")) {
-        Some(AskForm::Bare)
-    } else {
-        None
-    }
+/// Whether an object with these top-level keys may be a question; the values are not looked at yet.
+pub(crate) fn may_ask(has: impl Fn(&str) -> bool) -> bool {
+    has("ask_user") || has("action") || has("type") || has_bare_keys(has)
 }
 
-/// Whether the values of such an object say so too.
-pub(crate) fn is_ask_user(object: &Map<String, Value>) -> bool {
-    match form_by_keys(|key| object.contains_key(key)) {
-        Some(AskForm::Envelope) => object.contains_key("ask_user") || names_ask_user(object),
-        Some(AskForm::Bare) => prompt_of(object).is_some(),
-        None => false,
-    }
+/// The form of a question that an object has.
+pub(crate) fn form_of(object: &Map<String, Value>) -> Option<AskForm> {
+    let asks = matches!(object.get("ask_user"), Some(Value::Object(_) | Value::String(_)));
+    let interaction = matches!(object.get("interaction"), Some(Value::Object(_) | Value::String(_)));
+    let names = names_ask_user(object) && (interaction || prompt_of(object).is_some());
+    let bare = has_bare_keys(|key| object.contains_key(key)) && prompt_of(object).is_some();
+    if asks || names { Some(AskForm::Envelope) } else { bare.then_some(AskForm::Bare) }
 }
 
-/// The fields of a question, out of an object that [`is_ask_user`].
-pub(crate) fn fields_of(object: &Map<String, Value>) -> Option<Map<String, Value>> {
-    let inner = match object.get("ask_user") {
-        Some(inner) => inner,
-        None if names_ask_user(object) => object.get("interaction")?,
-        None => return Some(object.clone()),
-    };
-    match inner {
-        Value::Object(fields) => Some(fields.clone()),
-        Value::String(prompt) => Some(Map::from_iter([("prompt".to_owned(), Value::String(prompt.clone()))])),
-        _ => None,
+/// The fields of a question, out of an object that has one of its forms.
+pub(crate) fn fields_of(object: &Map<String, Value>) -> Map<String, Value> {
+    let interaction = object.get("interaction").filter(|_| names_ask_user(object));
+    match object.get("ask_user").filter(|inner| inner.is_object() || inner.is_string()).or(interaction) {
+        Some(Value::Object(fields)) => fields.clone(),
+        Some(Value::String(prompt)) => Map::from_iter([("prompt".to_owned(), Value::String(prompt.clone()))]),
+        _ => object.clone(),
     }
 }
 
@@ -60,11 +50,18 @@ pub(crate) fn fields_of_yaml(block: &str) -> Option<Map<String, Value>> {
     if block.len() > MAX_YAML_BYTES {
         return None;
     }
-    match read_yaml(block)? {
-        Value::Object(object) if object.contains_key("ask_user") => fields_of(&object),
-        Value::Object(object) => Some(object),
+    match read_yaml(without_fence(block))? {
+        Value::Object(object) => Some(fields_of(&object)),
         _ => None,
     }
+}
+
+/// The block without a code fence that an agent put around its content.
+fn without_fence(block: &str) -> &str {
+    let trimmed = block.trim();
+    let inside =
+        trimmed.strip_prefix("```").and_then(|rest| rest.strip_suffix("```")).and_then(|rest| rest.split_once('\n'));
+    inside.map_or(block, |(_, content)| content)
 }
 
 /// Whether these fields really ask something.
@@ -97,6 +94,10 @@ pub(crate) fn enrich(
             ("prompt" | "question", Value::String(_)) => true,
             ("kind", Value::String(kind)) => {
                 take_kind(&mut question, kind, limits);
+                true
+            }
+            ("kind", kind) if fits(kind, limits) => {
+                question.context.insert("external_kind".to_owned(), kind.clone());
                 true
             }
             ("options", Value::Array(options)) => {
@@ -173,6 +174,10 @@ fn read_option(option: &Value, limits: &Limits) -> Option<ChoiceOption> {
         }
         _ => None,
     }
+}
+
+fn has_bare_keys(has: impl Fn(&str) -> bool) -> bool {
+    (has("prompt") || has("question")) && (has("kind") || has("options") || has("interaction_id"))
 }
 
 fn names_ask_user(object: &Map<String, Value>) -> bool {

@@ -43,6 +43,8 @@ pub enum Action {
     InjectReply {
         /// The number of the turn that begins.
         attempt_number: u32,
+        /// The slot the process lives in.
+        slot_id: String,
         /// The question that was answered.
         interaction_id: u64,
         /// The answer.
@@ -50,8 +52,10 @@ pub enum Action {
     },
     /// End the agent's process and everything it started.
     TerminateProcess {
-        /// The turn it belongs to.
+        /// The turn it is in.
         attempt_number: u32,
+        /// The slot it lives in: what tells it from another process of the same turn.
+        slot_id: String,
     },
     /// Answer with `timer_fired` at this time. A timer of the same question is replaced.
     SetTimer {

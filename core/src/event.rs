@@ -1,7 +1,8 @@
 //! Events: what happened, told to the core.
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::codes::Code;
 use crate::gate::Judged;
@@ -148,11 +149,28 @@ impl Event {
     /// # Errors
     /// [`Rejected`] with `EVENT_MALFORMED` if it is not one event in the documented form.
     pub fn from_json(text: &str) -> Result<Event, Rejected> {
-        // An output may be as deep as the limit, and stands one level down in the event.
-        let value = json::parse_value(text, Limits::MAX_JSON_DEPTH + 1)
+        let value = json::parse_value(text, MAX_EVENT_DEPTH)
             .map_err(|fault| Rejected::malformed(format!("the event cannot be read: {fault}")))?;
-        let event: Event = serde_json::from_value(value)
-            .map_err(|error| Rejected::malformed(format!("the event cannot be read: {}", serde_message(&error))))?;
+        let Value::Object(mut members) = value else {
+            return Err(Rejected::malformed("an event is a JSON object"));
+        };
+        let name = match members.shift_remove("type") {
+            Some(Value::String(name)) => name,
+            Some(_) | None => return Err(Rejected::malformed("an event has the text `type`")),
+        };
+        let event = match name.as_str() {
+            "slot_granted" => fields(members).map(|Slot { slot_id }| Event::SlotGranted { slot_id }),
+            "turn_finished" => fields(members).map(Event::TurnFinished),
+            "reply" => fields(members).map(Event::Reply),
+            "timer_fired" => fields(members).map(|Timer { interaction_id }| Event::TimerFired { interaction_id }),
+            "process_lost" => fields(members)
+                .map(|Process { attempt_number, slot_id }| Event::ProcessLost { attempt_number, slot_id }),
+            "cancel" => fields(members).map(|Cancel { reason }| Event::Cancel { reason }),
+            other => Err(Rejected::malformed(format!(
+                "expected `slot_granted`, `turn_finished`, `reply`, `timer_fired`, `process_lost` or `cancel`, found {}",
+                text::quoted(other)
+            ))),
+        }?;
         event.check_form()?;
         Ok(event)
     }
@@ -176,14 +194,19 @@ impl Event {
     pub(crate) fn check_form(&self) -> Result<(), Rejected> {
         match self {
             Event::TurnFinished(report) => report.check_form(),
-            Event::Reply(Reply { idempotency_key: Some(key), .. }) if !(1..=MAX_ID_BYTES).contains(&key.len()) => {
-                Err(Rejected::malformed(format!("`idempotency_key` must have 1 to {MAX_ID_BYTES} bytes")))
+            Event::Reply(Reply { idempotency_key: Some(key), .. })
+                if key.is_empty() || is_longer(key, MAX_KEY_CHARACTERS) =>
+            {
+                Err(Rejected::malformed(format!("`idempotency_key` must have 1 to {MAX_KEY_CHARACTERS} characters")))
             }
             Event::Reply(reply) if json::depth(&reply.response) > Limits::MAX_JSON_DEPTH => {
                 Err(Rejected::malformed(format!("`response` is nested deeper than {}", Limits::MAX_JSON_DEPTH)))
             }
-            Event::Cancel { reason: Some(reason) } if reason.len() > MAX_REASON_BYTES => {
-                Err(Rejected::malformed(format!("`reason` must have at most {MAX_REASON_BYTES} bytes")))
+            Event::Cancel { reason: Some(reason) } if is_longer(reason, MAX_REASON_CHARACTERS) => {
+                Err(Rejected::malformed(format!("`reason` must have at most {MAX_REASON_CHARACTERS} characters")))
+            }
+            Event::TurnDecided(turn) if !turn.judged.is_coherent() => {
+                Err(Rejected::malformed("the recorded decision does not fit what the run goes on with"))
             }
             _ => Ok(()),
         }
@@ -216,8 +239,9 @@ impl TurnReport {
                 "`failure_reason` must be a code such as `TIMEOUT` (A-Z, 0-9 and _, at most 64), found {found}"
             )));
         }
-        if self.session_handle.as_ref().is_some_and(|handle| handle.len() > MAX_HANDLE_BYTES) {
-            return Err(Rejected::malformed(format!("`session_handle` must have at most {MAX_HANDLE_BYTES} bytes")));
+        if self.session_handle.as_ref().is_some_and(|handle| is_longer(handle, MAX_HANDLE_CHARACTERS)) {
+            let message = format!("`session_handle` must have at most {MAX_HANDLE_CHARACTERS} characters");
+            return Err(Rejected::malformed(message));
         }
         Ok(())
     }
@@ -244,6 +268,48 @@ impl Timestamp {
     }
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Slot {
+    slot_id: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Timer {
+    interaction_id: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Process {
+    attempt_number: u32,
+    #[serde(default)]
+    slot_id: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Cancel {
+    #[serde(default)]
+    reason: Option<String>,
+}
+
+/// The fields of an event, each by its name: serde alone would take a list of values for them.
+fn fields<T: DeserializeOwned>(members: Map<String, Value>) -> Result<T, Rejected> {
+    let messages = members.get("messages").and_then(Value::as_array).into_iter().flatten();
+    if messages.into_iter().any(|message| !message.is_object()) {
+        return Err(Rejected::malformed("`messages` is a list of objects with `role` and `text`"));
+    }
+    serde_path_to_error::deserialize(Value::Object(members)).map_err(|error| {
+        let path = error.path().to_string();
+        let message = serde_message(error.inner()).replace("u32", "a whole number").replace("u64", "a whole number");
+        let place =
+            if path == "." { String::new() } else { format!("`{}`: ", text::display_text(text::head(&path, 100))) };
+        Rejected::malformed(format!("{place}{message}"))
+    })
+}
+
 /// What serde found wrong, without unescaped or endless text from outside.
 pub(crate) fn serde_message(error: &serde_json::Error) -> String {
     let message = error.to_string();
@@ -257,11 +323,15 @@ fn no_value(output: &Option<Value>) -> bool {
 }
 
 fn is_code(reason: &str) -> bool {
-    reason.len() <= 64
-        && reason.starts_with(|first: char| first.is_ascii_uppercase())
-        && reason.bytes().all(|byte| matches!(byte, b'A'..=b'Z' | b'0'..=b'9' | b'_'))
+    (1..=64).contains(&reason.len()) && reason.bytes().all(|byte| matches!(byte, b'A'..=b'Z' | b'0'..=b'9' | b'_'))
 }
 
-const MAX_ID_BYTES: usize = 256;
-const MAX_REASON_BYTES: usize = 4096;
-const MAX_HANDLE_BYTES: usize = 4096;
+fn is_longer(text: &str, characters: usize) -> bool {
+    text.chars().nth(characters).is_some()
+}
+
+/// An output that is too deep is judged, not lost; this only keeps the reading itself within bounds.
+const MAX_EVENT_DEPTH: usize = 2 * Limits::MAX_JSON_DEPTH;
+pub(crate) const MAX_KEY_CHARACTERS: usize = 256;
+pub(crate) const MAX_REASON_CHARACTERS: usize = 4096;
+const MAX_HANDLE_CHARACTERS: usize = 4096;

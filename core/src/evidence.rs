@@ -15,7 +15,7 @@ use crate::json::{self, Fault};
 use crate::plan::RunPlan;
 use crate::schema::{Check, Violation};
 use crate::text;
-use objects::{Contents, FoundObject};
+use objects::FoundObject;
 
 /// The key, and the word, by which an agent says that it is done.
 pub const DONE_MARKER: &str = "__SKILL_DONE__";
@@ -88,12 +88,16 @@ pub enum Source {
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) evidence: Evidence,
+    /// Whether the output is an object; a host may hand over anything.
+    pub(crate) has_output_object: bool,
     /// The output's JSON text without the marker.
     pub(crate) data_text: Option<String>,
     /// The fields of the question the turn carries.
     pub(crate) question: Option<Map<String, Value>>,
-    /// The assistant's last words, for a question without structure.
+    /// The end of the assistant's last words, for a question without structure.
     pub(crate) last_words: String,
+    /// How long they were before they were cut.
+    pub(crate) last_words_bytes: usize,
     pub(crate) diagnostics: Vec<Note>,
     /// Bytes looked at: the measure of work.
     pub(crate) steps: u64,
@@ -126,6 +130,8 @@ struct Reader<'p> {
     mentioned: bool,
     question: Option<Map<String, Value>>,
     last_words: String,
+    last_words_bytes: usize,
+    unreadable_questions: usize,
     diagnostics: Vec<Note>,
     steps: u64,
 }
@@ -134,6 +140,7 @@ struct Reader<'p> {
 struct Output {
     source: Source,
     text: String,
+    is_object: bool,
     check: Option<Check>,
 }
 
@@ -155,6 +162,8 @@ impl<'p> Reader<'p> {
             mentioned: false,
             question: None,
             last_words: String::new(),
+            last_words_bytes: 0,
+            unreadable_questions: 0,
             diagnostics: Vec::new(),
             steps: 0,
         }
@@ -170,44 +179,40 @@ impl<'p> Reader<'p> {
             self.fault = Some(Fault::TooDeep);
             return;
         }
+        let size = value.to_string().len();
+        self.steps += size as u64;
+        if size > self.plan.limits.turn_text_bytes {
+            self.too_large(size);
+            return;
+        }
         let mut output = value.clone();
         if let Value::Object(members) = &mut output {
-            let asks = self.host_value_asks(members);
+            let form = ask_user::form_of(members);
             let marker = members.shift_remove(DONE_MARKER);
-            match marker {
-                Some(Value::Bool(true)) => self.done += 1,
-                Some(Value::Bool(false)) => self.declined += 1,
-                Some(_) => self.mentioned = true,
-                None => {}
-            }
+            self.count_marker(marker.as_ref().map(Value::to_string).as_deref());
+            self.mentioned |= marker.is_some();
+            let asks = marker != Some(Value::Bool(true)) && self.takes_for_question(form);
             if asks {
-                self.host_question(members);
+                self.consider_question(Some(ask_user::fields_of(members)));
+            } else if marker != Some(Value::Bool(true)) {
+                self.unreadable_questions += usize::from(form.is_none() && members.contains_key("ask_user"));
             }
             // The marker alone is not an output, and neither is a question.
             if asks || (marker.is_some() && members.is_empty()) {
                 return;
             }
         }
-        let Ok(text) = serde_json::to_string(&output) else { return };
-        if text.len() > self.plan.limits.turn_text_bytes {
-            self.too_large(text.len());
-            return;
-        }
-        self.steps += text.len() as u64;
         let check = self.check(&output);
-        self.output = Some(Output { source: Source::Host, text, check });
+        self.output =
+            Some(Output { source: Source::Host, text: output.to_string(), is_object: output.is_object(), check });
     }
 
-    fn host_value_asks(&self, members: &Map<String, Value>) -> bool {
-        members.get(DONE_MARKER) != Some(&Value::Bool(true))
-            && self.may_ask(ask_user::form_by_keys(|key| members.contains_key(key)))
-            && ask_user::is_ask_user(members)
-    }
-
-    fn host_question(&mut self, members: &Map<String, Value>) {
-        self.question = ask_user::fields_of(members).filter(|fields| ask_user::prompt_of(fields).is_some());
-        if self.question.is_none() {
-            self.note_unreadable_questions(1);
+    /// What an output, or a question, says about being done.
+    fn count_marker(&mut self, value: Option<&str>) {
+        match value {
+            Some("true") => self.done += 1,
+            Some("false") => self.declined += 1,
+            _ => {}
         }
     }
 
@@ -215,13 +220,8 @@ impl<'p> Reader<'p> {
     fn texts(&mut self, texts: &[&str]) {
         let limits = &self.plan.limits;
         let words = texts.iter().rev().map(|text| text.trim()).find(|text| !text.is_empty()).unwrap_or_default();
-        let kept = text::tail(words, limits.prompt_bytes);
-        if kept.len() < words.len() && self.plan.is_interactive() {
-            let message =
-                format!("the assistant's last text had {} bytes, the last {} are kept", words.len(), kept.len());
-            self.note(Code::PromptTruncated, message);
-        }
-        kept.clone_into(&mut self.last_words);
+        self.last_words_bytes = words.len();
+        text::tail(words, limits.prompt_bytes).clone_into(&mut self.last_words);
         let size = texts.iter().map(|text| text.len()).sum::<usize>();
         if size > limits.turn_text_bytes {
             self.too_large(size);
@@ -243,41 +243,70 @@ impl<'p> Reader<'p> {
         self.steps += contents.steps;
         self.done += contents.lone_markers.done;
         self.declined += contents.lone_markers.declined;
-        self.mentioned |= memchr::memmem::find(text.as_bytes(), DONE_MARKER.as_bytes()).is_some();
-        let mut asking = Vec::new();
+        self.unreadable_questions += contents.broken_questions;
+        self.mentioned |=
+            contents.has_marker_key || memchr::memmem::find(text.as_bytes(), DONE_MARKER.as_bytes()).is_some();
+        let mut questions = Vec::new();
         let mut candidates = Vec::new();
         for object in contents.objects.values().flat_map(objects::Recent::iter) {
-            if object.marker(text) != Some("true") && self.asks(object, text) {
-                asking.push(object);
-            } else {
-                candidates.push(object);
+            match self.question_in(object, text) {
+                Some(fields) => {
+                    self.count_marker(object.marker(text));
+                    questions.push((object.span.start, Some(fields)));
+                }
+                None => candidates.push(object),
             }
         }
         let mut fault = contents.fault;
         if let Some((object, output)) = self.choose(&candidates, text, &mut fault) {
-            match object.marker(text) {
-                Some("true") => self.done += 1,
-                Some("false") => self.declined += 1,
-                _ => {}
-            }
+            self.count_marker(object.marker(text));
             self.take_output(output);
         }
         self.fault = self.fault.or(fault);
-        if self.question.is_none() {
-            self.take_question(&contents, &asking, text);
+
+        let blocks = contents.yaml_blocks.iter();
+        questions.extend(
+            blocks.map(|block| (block.start, ask_user::fields_of_yaml(text.get(block.clone()).unwrap_or_default()))),
+        );
+        questions.sort_by_key(|(start, _)| *start);
+        for (_, fields) in questions.into_iter().rev() {
+            self.consider_question(fields);
         }
     }
 
-    fn asks(&self, object: &FoundObject, text: &str) -> bool {
-        self.may_ask(object.ask_form()) && parse(object, text).is_ok_and(|members| ask_user::is_ask_user(&members))
+    /// The fields of the question that an object is, if it is one and not an output.
+    fn question_in(&mut self, object: &FoundObject, text: &str) -> Option<Map<String, Value>> {
+        if object.marker(text) == Some("true") || !object.may_ask() {
+            return None;
+        }
+        self.steps += object.span.len() as u64;
+        let members = parse(object, text).ok();
+        let form = members.as_ref().and_then(ask_user::form_of);
+        if form.is_none() && object.shape.member("ask_user").is_some() {
+            self.unreadable_questions += 1;
+        }
+        members.filter(|_| self.takes_for_question(form)).map(|members| ask_user::fields_of(&members))
     }
 
-    fn may_ask(&self, form: Option<AskForm>) -> bool {
+    fn takes_for_question(&self, form: Option<AskForm>) -> bool {
         match form {
             Some(AskForm::Envelope) => true,
             // Nobody is asked in auto, so an object that could be either is an output there.
             Some(AskForm::Bare) => self.plan.is_interactive(),
             None => false,
+        }
+    }
+
+    /// The last question with a prompt counts, else the last that has any field to offer.
+    fn consider_question(&mut self, earlier: Option<Map<String, Value>>) {
+        let Some(fields) = earlier else {
+            self.unreadable_questions += 1;
+            return;
+        };
+        let asks = |fields: &Map<String, Value>| ask_user::prompt_of(fields).is_some();
+        self.unreadable_questions += usize::from(!asks(&fields));
+        if self.question.as_ref().is_none_or(|later| !asks(later) && asks(&fields)) {
+            self.question = Some(fields);
         }
     }
 
@@ -304,7 +333,8 @@ impl<'p> Reader<'p> {
                         if check == Some(Check::TooMuchWork) {
                             self.looks_left = 0;
                         }
-                        let output = Output { source, text: object.text_without_marker(text), check };
+                        let text = object.text_without_marker(text);
+                        let output = Output { source, text, is_object: true, check };
                         if output.is_good() {
                             return Some((object, output));
                         }
@@ -332,34 +362,6 @@ impl<'p> Reader<'p> {
         self.plan.output_schema.as_ref().map(|schema| schema.check(value))
     }
 
-    /// The last well-formed question of the turn; structure that cannot be read is noted and left out.
-    fn take_question(&mut self, contents: &Contents, asking: &[&FoundObject], text: &str) {
-        let by_object = asking.iter().map(|object| {
-            let fields = parse(object, text).ok().and_then(|members| ask_user::fields_of(&members));
-            (object.span.start, fields)
-        });
-        let by_yaml = contents
-            .yaml_blocks
-            .iter()
-            .map(|block| (block.start, ask_user::fields_of_yaml(text.get(block.clone()).unwrap_or_default())));
-        let mut questions: Vec<_> = by_object.chain(by_yaml).collect();
-        questions.sort_by_key(|(start, _)| *start);
-        let mut unreadable = 0;
-        for (_, fields) in questions {
-            match fields.filter(|fields| ask_user::prompt_of(fields).is_some()) {
-                Some(fields) => self.question = Some(fields),
-                None => unreadable += 1,
-            }
-        }
-        self.note_unreadable_questions(unreadable);
-    }
-
-    fn note_unreadable_questions(&mut self, count: usize) {
-        if count > 0 && self.plan.is_interactive() {
-            self.note(Code::AskUserIgnored, format!("{count} structured question(s) could not be read"));
-        }
-    }
-
     fn finish(mut self) -> Found {
         let marker = match (self.done, self.declined) {
             (1.., _) => Marker::Found,
@@ -373,6 +375,10 @@ impl<'p> Reader<'p> {
         if marker == Marker::Absent && self.mentioned {
             self.note(Code::DoneMarkerMentioned, "the marker is mentioned, but not in a place or form that counts");
         }
+        if self.unreadable_questions > 0 && self.plan.is_interactive() {
+            let count = self.unreadable_questions;
+            self.note(Code::AskUserIgnored, format!("structured questions that could not be read: {count}"));
+        }
         let (output, violations) = self.output_state();
         if output == OutputState::Unparsable
             && let Some(fault) = self.fault
@@ -384,14 +390,16 @@ impl<'p> Reader<'p> {
             marker,
             output,
             source: self.output.as_ref().map(|output| output.source),
-            asks: self.question.is_some(),
+            asks: self.question.as_ref().is_some_and(|fields| ask_user::prompt_of(fields).is_some()),
             violations,
         };
         Found {
             evidence,
+            has_output_object: self.output.as_ref().is_some_and(|output| output.is_object),
             data_text: self.output.map(|output| output.text),
             question: self.question,
             last_words: self.last_words,
+            last_words_bytes: self.last_words_bytes,
             diagnostics: self.diagnostics,
             steps: self.steps,
         }

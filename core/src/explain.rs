@@ -69,14 +69,12 @@ impl Run {
             (Status::Queued, _, _) if attempt == 0 => "the run waits for its first slot".to_owned(),
             (Status::Queued, _, _) => format!("the run waits for a slot after attempt {attempt}"),
             (Status::Running, _, _) => format!("attempt {attempt} is under way"),
-            (Status::WaitingUser, _, decision) => {
-                let rule = decision.map_or("GATE-7", |decision| &decision.rule);
-                match self.pending().and_then(|pending| pending.deadline_at) {
-                    Some(at) => {
-                        format!("{rule}: no evidence of completion; waits for a reply until {}", at.as_millis())
-                    }
-                    None => format!("{rule}: no evidence of completion; waits for a reply, without a deadline"),
-                }
+            (Status::WaitingUser, _, Some(decision)) => {
+                let until = match self.pending().and_then(|pending| pending.deadline_at) {
+                    Some(at) => format!("until {}", at.as_millis()),
+                    None => "without a deadline".to_owned(),
+                };
+                format!("{}: {}; {until}", decision.rule, decision.message)
             }
             (_, Some(Outcome::Failed(error)), Some(decision)) if decision.code.as_ref() == Some(&error.code) => {
                 format!("{}: {}", decision.rule, error.message)
@@ -137,7 +135,8 @@ impl Run {
             }
             OutputState::Missing | OutputState::Unparsable | OutputState::Valid | OutputState::Unchecked => {}
         }
-        if let Some(code) = &decision.code {
+        let told = self.status() == Status::Failed;
+        if let Some(code) = decision.code.as_ref().filter(|_| !told) {
             answer.reasons.push(format!("{}: {} ({code})", decision.rule, decision.message));
         }
     }
@@ -146,7 +145,7 @@ impl Run {
         if !self.plan().is_interactive() {
             answer.reasons.push("the run is in mode `auto`; it never waits".to_owned());
         } else if !self.status().is_end() {
-            answer.reasons.push("no turn has ended in a question since".to_owned());
+            answer.reasons.push("no question is open".to_owned());
         }
     }
 

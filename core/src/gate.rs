@@ -10,6 +10,7 @@ use crate::event::TurnReport;
 use crate::evidence::{self, Evidence, Found, Marker, OutputState, Source};
 use crate::interaction::Question;
 use crate::plan::{RunPlan, SoftCompletion};
+use crate::state::Status;
 use crate::text;
 
 /// Why a turn ended as it did.
@@ -45,6 +46,18 @@ pub enum Verdict {
     Failed,
     /// The run waits for a person.
     WaitingUser,
+}
+
+impl Verdict {
+    /// The status of a run that was judged so.
+    #[must_use]
+    pub const fn status(self) -> Status {
+        match self {
+            Verdict::Succeeded => Status::Succeeded,
+            Verdict::Failed => Status::Failed,
+            Verdict::WaitingUser => Status::WaitingUser,
+        }
+    }
 }
 
 /// One gate's answer.
@@ -83,6 +96,19 @@ pub struct Judged {
     pub question: Option<Question>,
 }
 
+impl Judged {
+    /// Whether the parts belong together; a recorded one comes from outside.
+    pub(crate) fn is_coherent(&self) -> bool {
+        let fails = self.decision.code.as_ref().is_some_and(|code| !code.is_empty());
+        let (asks, has_data) = (self.question.is_some(), self.data_text.is_some());
+        match self.decision.outcome {
+            Verdict::Succeeded => !fails && !asks,
+            Verdict::Failed => fails && !asks && !has_data,
+            Verdict::WaitingUser => !fails && asks && !has_data,
+        }
+    }
+}
+
 /// Where a run is when its turn is judged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Position {
@@ -111,7 +137,7 @@ pub(crate) fn judge_found(plan: &RunPlan, position: Position, report: &TurnRepor
 enum Ruling {
     Complete { rule: &'static str },
     Fail { rule: &'static str, code: String, message: String },
-    Wait { rule: &'static str },
+    Wait { rule: &'static str, message: String },
 }
 
 struct Bench<'p> {
@@ -159,37 +185,42 @@ impl Bench<'_> {
         self.passed("GATE-3", no_marker);
         self.passed("GATE-4", no_marker);
 
-        if let Some(ruling) = self.soft_completion(output, asks, marker) {
-            return ruling;
-        }
+        let missing = match self.soft_completion(output, asks, marker) {
+            Ok(ruling) => return ruling,
+            Err(missing) => missing,
+        };
+        self.passed("GATE-5", &missing);
         if let Some(ruling) = self.out_of_attempts(position) {
             return ruling;
         }
-        self.decided("GATE-7", "no evidence of completion: the run waits for the user");
-        Ruling::Wait { rule: "GATE-7" }
+        let message = format!("the run waits for the user: {missing}");
+        self.decided("GATE-7", &message);
+        Ruling::Wait { rule: "GATE-7", message }
     }
 
-    /// GATE-5.
-    fn soft_completion(&mut self, output: OutputState, asks: bool, marker: Marker) -> Option<Ruling> {
+    /// GATE-5, or what keeps the turn from it.
+    fn soft_completion(&mut self, output: OutputState, asks: bool, marker: Marker) -> Result<Ruling, String> {
         if output != OutputState::Valid {
-            self.passed("GATE-5", describe_output(output));
-            return None;
+            return Err(format!("no done marker, and {}", describe_output(output)));
         }
         let against = match self.plan.soft_completion {
             SoftCompletion::Never => Some("soft completion is switched off"),
             SoftCompletion::UnlessAsking if asks => Some("the same turn asks the user"),
             SoftCompletion::UnlessAsking if marker == Marker::Declined => Some("the agent says it is not done"),
+            _ if !self.found.has_output_object => Some("it is not an object"),
             SoftCompletion::UnlessAsking | SoftCompletion::Always => None,
         };
         if let Some(reason) = against {
-            self.passed("GATE-5", &format!("the output fits the schema, but {reason}"));
-            return None;
+            return Err(format!("the output fits the schema, but {reason}"));
         }
-        self.warn(
-            Code::InteractiveCompletedWithoutDoneMarker,
-            "the output fits the schema, but the agent did not say it was done",
-        );
-        Some(self.complete("GATE-5", "the output fits the schema"))
+        let ruling = self.complete("GATE-5", "the output fits the schema");
+        if matches!(ruling, Ruling::Complete { .. }) {
+            self.warn(
+                Code::InteractiveCompletedWithoutDoneMarker,
+                "the output fits the schema, but the agent did not say it was done",
+            );
+        }
+        Ok(ruling)
     }
 
     /// GATE-6, and the limit of questions in one run.
@@ -204,8 +235,8 @@ impl Bench<'_> {
             None => self.passed("GATE-6", "attempts are not limited"),
         }
         if position.interactions >= self.plan.limits.interactions {
-            let message = format!("the run has asked {} questions, which is the limit", position.interactions);
-            return Some(self.fail("BAD-2", Code::InteractionLimitExceeded, message));
+            let message = format!("questions asked: {}, as many as the limit allows", position.interactions);
+            return Some(self.fail("GATE-11", Code::InteractionLimitExceeded, message));
         }
         None
     }
@@ -260,7 +291,7 @@ impl Bench<'_> {
         let (outcome, rule, code, message) = match ruling {
             Ruling::Complete { rule } => (Verdict::Succeeded, rule, None, "the run is complete".to_owned()),
             Ruling::Fail { rule, code, message } => (Verdict::Failed, rule, Some(code), message),
-            Ruling::Wait { rule } => (Verdict::WaitingUser, rule, None, "the run waits for the user".to_owned()),
+            Ruling::Wait { rule, message } => (Verdict::WaitingUser, rule, None, message),
         };
         let question = (outcome == Verdict::WaitingUser).then(|| self.question());
         let data_text = if outcome == Verdict::Succeeded { self.found.data_text.take() } else { None };
@@ -280,17 +311,18 @@ impl Bench<'_> {
     /// The baseline (PEND-2), enriched by what the agent offered (PEND-3).
     fn question(&mut self) -> Question {
         let words = std::mem::take(&mut self.found.last_words);
+        let (kept, bytes) = (words.len(), self.found.last_words_bytes);
         let baseline = Question {
             prompt: if words.is_empty() { FALLBACK_PROMPT.to_owned() } else { words },
             default_decision_policy: DEFAULT_DECISION_POLICY.to_owned(),
             ..Question::default()
         };
+        if bytes > kept && !self.found.evidence.asks {
+            let message = format!("the assistant's last text had {bytes} bytes, the last {kept} are kept");
+            self.found.diagnostics.push(Note::new(Code::PromptTruncated, message));
+        }
         match self.found.question.take() {
-            Some(fields) => {
-                // The prompt is the question's own, so the cut of the baseline is no news.
-                self.found.diagnostics.retain(|note| note.code != Code::PromptTruncated);
-                ask_user::enrich(baseline, &fields, &self.plan.limits, &mut self.found.diagnostics)
-            }
+            Some(fields) => ask_user::enrich(baseline, &fields, &self.plan.limits, &mut self.found.diagnostics),
             None => baseline,
         }
     }

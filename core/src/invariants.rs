@@ -1,9 +1,15 @@
 //! What is true of every run that the machine makes: checked on everything that comes back from outside.
 
+use crate::codes::Code;
+use crate::effect::EffectRef;
+use crate::gate::Verdict;
 use crate::interaction::ResolutionMode;
+use crate::json;
+use crate::limits::Limits;
 use crate::plan::{InterruptedTurn, Profile};
 use crate::run::Run;
-use crate::state::{BegunBy, Outcome, State};
+use crate::schema::Check;
+use crate::state::{Answer, BegunBy, Outcome, State};
 use crate::wait::{SlotWhileWaiting, WaitRule};
 
 /// A run that the machine cannot have made.
@@ -36,7 +42,7 @@ fn plan(run: &Run) -> Result<(), Broken> {
     ensure(!plan.engine.trim().is_empty(), "plan.engine", "an engine is needed")?;
     ensure(plan.session_timeout_sec >= 1, "plan.session_timeout_sec", "must be positive")?;
     ensure(plan.max_attempt != Some(0), "plan.max_attempt", "must be at least 1")?;
-    ensure(plan.limits.problem().is_none(), "plan.limits", "a limit makes no sense")
+    ensure(plan.limits.problems().next().is_none(), "plan.limits", "a limit makes no sense")
 }
 
 fn history(run: &Run) -> Result<(), Broken> {
@@ -86,24 +92,21 @@ fn counters(run: &Run) -> Result<(), Broken> {
 
 fn queued(run: &Run) -> Result<(), Broken> {
     let State::Queued(queued) = run.state() else { return Ok(()) };
-    let next = [run.attempt_number(), run.attempt_number().saturating_add(1)];
-    ensure(next.contains(&queued.next_attempt) && queued.next_attempt >= 1, "life.state.next_attempt", "out of step")?;
-    ensure(queued.asked.revision <= run.revision(), "life.state.asked", "newer than the run")?;
-    let last_answer = run.history().last().map(|record| record.interaction_id);
-    let answered = queued.answer.as_ref().map(|answer| answer.interaction_id);
-    ensure(answered == last_answer, "life.state.answer", "is not the answer to the last question")?;
+    // Whether it is new or retried, a turn's number is one more than the answers before it.
+    let is_next = u64::from(queued.next_attempt) == run.history().len() as u64 + 1;
+    ensure(is_next, "life.state.next_attempt", "does not follow from the history")?;
+    told(run, queued.asked, "life.state.asked")?;
+    last_answer(run, queued.answer.as_ref())?;
     last_slot(run, &queued.slot_id)
 }
 
 fn running(run: &Run) -> Result<(), Broken> {
     let State::Running(running) = run.state() else { return Ok(()) };
-    ensure(running.begun.revision <= run.revision(), "life.state.begun", "newer than the run")?;
+    told(run, running.begun, "life.state.begun")?;
     let injected = running.begun_by == BegunBy::InjectReply;
     let sticky = run.plan().profile == Profile::StickyProcess;
     ensure(!injected || (sticky && running.answer.is_some()), "life.state.begun_by", "nothing can have been injected")?;
-    let last_answer = run.history().last().map(|record| record.interaction_id);
-    let answered = running.answer.as_ref().map(|answer| answer.interaction_id);
-    ensure(answered == last_answer, "life.state.answer", "is not the answer to the last question")?;
+    last_answer(run, running.answer.as_ref())?;
     last_slot(run, &running.slot_id)
 }
 
@@ -119,11 +122,8 @@ fn waiting(run: &Run) -> Result<(), Broken> {
     let deadline = rule.expiry.map(|_| pending.asked_at.plus_seconds(run.plan().session_timeout_sec));
     ensure(pending.deadline_at == deadline, "life.state.pending.deadline_at", "is not the plan's")?;
     ensure(waiting.timer.is_some() == deadline.is_some(), "life.state.timer", "a timer belongs to a deadline")?;
-    ensure(
-        waiting.timer.is_none_or(|timer| timer.revision <= run.revision()),
-        "life.state.timer",
-        "newer than the run",
-    )?;
+    waiting.timer.map_or(Ok(()), |timer| told(run, timer, "life.state.timer"))?;
+    ensure(decided(run, Verdict::WaitingUser), "life.decision", "does not say that the run waits")?;
     ensure(!pending.question.prompt.trim().is_empty(), "life.state.pending", "a question needs a prompt")?;
     match (rule.slot, &waiting.kept_slot) {
         (SlotWhileWaiting::Kept, Some(slot_id)) => last_slot(run, slot_id),
@@ -140,17 +140,52 @@ fn ended(run: &Run) -> Result<(), Broken> {
         Some(Outcome::Succeeded { data_text }) => {
             ensure(run.attempt_number() >= 1, "life.state", "nothing succeeds without a turn")?;
             ensure(!closed_by_end, "history", "a run with an open question does not succeed")?;
-            let readable = data_text
-                .as_ref()
-                .is_none_or(|text| crate::json::parse_value(text, crate::limits::Limits::MAX_JSON_DEPTH).is_ok());
-            ensure(readable, "life.state.how.data_text", "is not JSON")
+            ensure(decided(run, Verdict::Succeeded), "life.decision", "does not say that the run succeeded")?;
+            result(run, data_text.as_deref())
         }
-        Some(Outcome::Failed(error) | Outcome::Canceled(error)) => {
-            ensure(!error.code.is_empty(), "life.state.how.code", "an end without success has a code")
+        Some(Outcome::Failed(error)) => {
+            let code = Some(&error.code);
+            let by_gate = decided(run, Verdict::Failed) && run.decision().and_then(|last| last.code.as_ref()) == code;
+            let by_event = FAILURES_WITHOUT_A_GATE.iter().any(|known| known.as_str() == error.code);
+            ensure(by_gate || by_event, "life.state.how.code", "is not why the run failed")
+        }
+        Some(Outcome::Canceled(error)) => {
+            ensure(error.code == Code::CanceledByUser.as_str(), "life.state.how.code", "is not that of a cancel")
         }
         None => Ok(()),
     }
 }
+
+fn decided(run: &Run, outcome: Verdict) -> bool {
+    run.decision().is_some_and(|decision| decision.outcome == outcome)
+}
+
+fn result(run: &Run, data_text: Option<&str>) -> Result<(), Broken> {
+    let value = data_text.map(|text| json::parse_value(text, Limits::MAX_JSON_DEPTH)).transpose();
+    let Ok(value) = value else { return ensure(false, "life.state.how.data_text", "is not JSON") };
+    let fits = match (&run.plan().output_schema, value) {
+        (Some(schema), Some(value)) => schema.check(&value) == Check::Valid,
+        (Some(_), None) => false,
+        (None, _) => true,
+    };
+    ensure(fits, "life.state.how.data_text", "does not fit the schema")
+}
+
+fn last_answer(run: &Run, answer: Option<&Answer>) -> Result<(), Broken> {
+    let recorded = run.history().last().map(|record| (record.interaction_id, record.response.as_deref()));
+    let carried = answer.map(|answer| (answer.interaction_id, Some(answer.response.as_str())));
+    ensure(recorded == carried, "life.state.answer", "is not the answer to the last question")
+}
+
+/// An effect was told in a revision that there has been.
+fn told(run: &Run, effect: EffectRef, place: &'static str) -> Result<(), Broken> {
+    let exists = (1..=run.revision()).contains(&effect.revision) && effect.number >= 1;
+    ensure(exists, place, "names an effect that was never told")
+}
+
+/// Why a run fails when it is not a turn that fails it.
+const FAILURES_WITHOUT_A_GATE: [Code; 3] =
+    [Code::OrchestratorRestartInterrupted, Code::InteractionProcessLost, Code::InteractionWaitTimeout];
 
 fn last_slot(run: &Run, slot_id: &str) -> Result<(), Broken> {
     let expected = crate::transition::slot_id(&run.plan().run_id, run.slots_requested());

@@ -147,8 +147,8 @@ impl Journal {
     /// `JOURNAL_INVALID` with the place if it was cut, edited, reordered or joined from two runs;
     /// `JOURNAL_VERSION_UNSUPPORTED` if a newer version wrote it.
     pub fn from_json(text: &str) -> Result<Journal, LoadError> {
-        // An output may be as deep as the limit, and stands four levels down in the document.
-        let document = json::parse_value(text, Limits::MAX_JSON_DEPTH + 4)
+        // An event stands three levels down in the document.
+        let document = json::parse_value(text, 2 * Limits::MAX_JSON_DEPTH + 3)
             .map_err(|fault| invalid("the document", format!("{fault}")))?;
         check_version(&document, JOURNAL_VERSION, Code::JournalVersionUnsupported, Code::JournalInvalid)?;
         let document: DocumentIn =

@@ -11,7 +11,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess,
 use serde_json::{Map, Number, Value};
 
 use crate::codes::Code;
-pub(crate) use scanner::{Scanner, Shape};
+pub(crate) use scanner::{Container, Scanner, Shape};
 
 /// Why a text is not JSON that can be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

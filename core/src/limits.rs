@@ -28,8 +28,8 @@ impl Limits {
     /// The deepest JSON the core will ever walk: building, validating and freeing a value recurse this far.
     pub const MAX_JSON_DEPTH: usize = 128;
 
-    /// The name of a limit that makes no sense, if there is one.
-    pub(crate) fn problem(&self) -> Option<&'static str> {
+    /// The names of the limits that make no sense.
+    pub(crate) fn problems(&self) -> impl Iterator<Item = &'static str> {
         let sizes = [
             ("turn_text_bytes", self.turn_text_bytes),
             ("json_depth", self.json_depth),
@@ -38,13 +38,10 @@ impl Limits {
             ("prompt_bytes", self.prompt_bytes),
             ("reply_bytes", self.reply_bytes),
         ];
-        if self.json_depth > Limits::MAX_JSON_DEPTH {
-            return Some("json_depth");
-        }
-        if self.interactions == 0 {
-            return Some("interactions");
-        }
-        sizes.iter().find(|(_, size)| *size == 0).map(|(name, _)| *name)
+        let too_deep = (self.json_depth > Limits::MAX_JSON_DEPTH).then_some("json_depth");
+        let no_questions = (self.interactions == 0).then_some("interactions");
+        let empty = sizes.into_iter().filter(|(_, size)| *size == 0).map(|(name, _)| name);
+        empty.chain(too_deep).chain(no_questions)
     }
 }
 

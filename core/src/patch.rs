@@ -22,7 +22,7 @@ pub struct PatchWording {
 impl Default for PatchWording {
     fn default() -> Self {
         PatchWording {
-            heading: "## How to finish and how to ask".to_owned(),
+            heading: "## How this run works".to_owned(),
             interactive: INTERACTIVE.to_owned(),
             auto: AUTO.to_owned(),
             completion: COMPLETION.replace("{marker}", DONE_MARKER),
@@ -41,7 +41,7 @@ pub fn patch_skill(skill: &str, mode: ExecutionMode, schema: Option<&OutputSchem
     let mut parts = vec![wording.heading.as_str(), mode_text, &wording.completion];
     let schema_block = schema.map(|schema| format!("{}\n\n```json\n{}\n```", wording.schema, inert(schema.text())));
     parts.extend(schema_block.as_deref());
-    let section = parts.into_iter().map(without_fences_of_ours).collect::<Vec<_>>().join("\n\n");
+    let section = parts.join("\n\n");
     let skill = without_section(skill);
     let separator = if skill.is_empty() { "" } else { "\n\n" };
     format!("{skill}{separator}{BEGIN}\n{section}\n{END}\n")
@@ -54,7 +54,7 @@ fn without_section(skill: &str) -> String {
     while let Some((before, from_begin)) = rest.split_once(BEGIN) {
         own.push_str(before.trim_end());
         // A section whose end is missing was cut off there: it runs to the end of the text.
-        rest = from_begin.split_once(END).map_or("", |(_, after)| after.trim_start_matches('\n'));
+        rest = from_begin.split_once(END).map_or("", |(_, after)| after.trim_start_matches(['\r', '\n']));
         if !rest.is_empty() && !own.is_empty() {
             own.push_str("\n\n");
         }
@@ -67,10 +67,6 @@ fn without_section(skill: &str) -> String {
 /// In JSON a `<` stands in strings only, where its escape means the same and closes no comment.
 fn inert(schema: &str) -> String {
     schema.trim().replace('<', "\\u003c")
-}
-
-fn without_fences_of_ours(text: &str) -> String {
-    text.replace(BEGIN, "").replace(END, "")
 }
 
 const BEGIN: &str = "<!-- turnlatch:begin -->";

@@ -60,7 +60,12 @@ pub(crate) fn examine(run: &Run, reply: &Reply) -> Result<Examined, Rejected> {
     }
     if let Some(record) = run.record(id) {
         let resolved = Some(Resolved::from(record));
-        let receipt = Receipt { interaction_id: Some(id), resolved, ..run.receipt(ReceiptKind::Stale) };
+        let receipt = Receipt {
+            interaction_id: Some(id),
+            pending_interaction_id: pending,
+            resolved,
+            ..run.receipt(ReceiptKind::Stale)
+        };
         let message = format!("interaction {id} was resolved before");
         return Err(Rejected::with_receipt(Code::StaleInteraction, message, receipt));
     }

@@ -77,9 +77,9 @@ pub struct Keep {
     /// The question whose timer may be set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timer: Option<u64>,
-    /// The turn whose process may be alive.
+    /// The slot in which a process may be alive.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub process: Option<u32>,
+    pub process: Option<String>,
 }
 
 impl Run {
@@ -109,8 +109,8 @@ impl Run {
     /// # Errors
     /// [`Rejected`] if the run cannot take this event; the run is unchanged.
     pub fn apply(&mut self, event: Event, now: Timestamp) -> Result<Applied, Rejected> {
-        if let Event::TurnDecided(_) = event {
-            return Err(Rejected::malformed("`turn_decided` stands in journals only; report `turn_finished`"));
+        if let Event::TurnDecided(_) | Event::Created {} = event {
+            return Err(Rejected::malformed(format!("`{}` stands in journals only", event.name())));
         }
         event.check_form()?;
         self.apply_recorded(event, now)
@@ -136,10 +136,18 @@ impl Run {
     }
 
     fn commit(&mut self, next: Next, decision: Option<Decision>, now: Timestamp) {
+        let ended = self.status().is_end();
         let life = &mut self.life;
+        life.revision = life.revision.saturating_add(1);
+        // An ended run only gives back slots, and that is no news of it (LIFE-9).
+        if ended {
+            return;
+        }
+        if let Some(state) = next.state {
+            life.state = state;
+        }
         life.clock_went_backwards |= now < life.updated_at;
         life.updated_at = now.max(life.updated_at);
-        life.revision = life.revision.saturating_add(1);
         life.attempt_number = next.attempt_number;
         life.slots_requested = next.slots_requested;
         if next.session_handle.is_some() {
@@ -147,9 +155,6 @@ impl Run {
         }
         if decision.is_some() {
             life.decision = decision;
-        }
-        if let Some(state) = next.state {
-            life.state = state;
         }
         if let Some(record) = next.record {
             self.remember(record);
@@ -228,6 +233,14 @@ impl Run {
         self.life.decision.as_ref()
     }
 
+    /// The decision that brought the run where it is; none if it has gone on since, or something else ended it.
+    pub(crate) fn standing_decision(&self) -> Option<&Decision> {
+        self.decision().filter(|decision| match (self.status(), self.outcome()) {
+            (Status::Failed, Some(Outcome::Failed(error))) => decision.code.as_ref() == Some(&error.code),
+            (status, _) => status == decision.outcome.status(),
+        })
+    }
+
     /// The last good handle of the agent's session.
     #[must_use]
     pub fn session_handle(&self) -> Option<&str> {
@@ -250,7 +263,6 @@ impl Run {
     #[must_use]
     pub fn outstanding(&self) -> Outstanding {
         let run_id = &self.plan.run_id;
-        let attempt_number = self.life.attempt_number;
         let (owed, keep) = match &self.life.state {
             State::Queued(queued) => (
                 Some((queued.asked, Action::AcquireSlot { slot_id: queued.slot_id.clone() })),
@@ -258,14 +270,14 @@ impl Run {
             ),
             State::Running(running) => (
                 Some((running.begun, self.begin_action(running))),
-                Keep { slot_id: Some(running.slot_id.clone()), process: Some(attempt_number), timer: None },
+                Keep { slot_id: Some(running.slot_id.clone()), process: Some(running.slot_id.clone()), timer: None },
             ),
             State::WaitingUser(waiting) => {
                 let interaction_id = waiting.pending.interaction_id;
                 let deadline = waiting.timer.zip(waiting.pending.deadline_at);
                 let owed = deadline.map(|(told, at)| (told, Action::SetTimer { interaction_id, at }));
-                let process = waiting.kept_slot.is_some().then_some(attempt_number);
-                (owed, Keep { slot_id: waiting.kept_slot.clone(), timer: deadline.map(|_| interaction_id), process })
+                let (slot_id, process) = (waiting.kept_slot.clone(), waiting.kept_slot.clone());
+                (owed, Keep { slot_id, timer: deadline.map(|_| interaction_id), process })
             }
             State::Ended(_) => (None, Keep::default()),
         };
@@ -278,6 +290,7 @@ impl Run {
         match (running.begun_by, &running.answer) {
             (BegunBy::InjectReply, Some(answer)) => Action::InjectReply {
                 attempt_number,
+                slot_id: running.slot_id.clone(),
                 interaction_id: answer.interaction_id,
                 response: answer.response.clone(),
             },
@@ -310,6 +323,14 @@ impl Run {
     /// Whether a report is about the turn now under way: the right number, and the right slot if it names one.
     pub(crate) fn is_current_turn(&self, attempt_number: u32, slot_id: Option<&str>, running: &Running) -> bool {
         attempt_number == self.life.attempt_number && slot_id.is_none_or(|slot_id| slot_id == running.slot_id)
+    }
+
+    /// Whether a report is about the process now alive. Its slot names it; without one, the number of its turn must do.
+    pub(crate) fn is_current_process(&self, attempt_number: u32, slot_id: Option<&String>) -> bool {
+        match slot_id {
+            Some(slot_id) => self.life.state.held_slot() == Some(slot_id),
+            None => attempt_number == self.life.attempt_number,
+        }
     }
 
     pub(crate) fn reply_with_key(&self, key: &str) -> Option<&InteractionRecord> {

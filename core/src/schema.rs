@@ -90,6 +90,7 @@ impl OutputSchema {
         refuse_metaschema_violations(&mut reading, &schema, dialect, text.len());
         refuse_patterns(&mut reading, dialect);
         if !reading.problems.is_empty() {
+            reading.problems.dedup();
             reading.problems.truncate(MAX_PROBLEMS);
             return Err(reading.problems);
         }
@@ -125,8 +126,16 @@ impl OutputSchema {
         if !plan.allows_list(instance) {
             return Check::Invalid(vec![Violation::unlisted()]);
         }
-        let violations: Vec<Violation> =
-            validator.iter_errors(instance).take(MAX_VIOLATIONS).map(|error| Violation::of(&error)).collect();
+        let mut violations = Vec::new();
+        for violation in validator.iter_errors(instance).map(|error| Violation::of(&error)) {
+            // The same definition may be reached by several ways.
+            if !violations.contains(&violation) {
+                violations.push(violation);
+            }
+            if violations.len() == MAX_VIOLATIONS {
+                break;
+            }
+        }
         Check::Invalid(if violations.is_empty() { vec![Violation::unlisted()] } else { violations })
     }
 
@@ -274,7 +283,10 @@ fn refuse_patterns(reading: &mut Reading<'_>, dialect: Dialect) {
         return;
     }
     for (pattern, text) in refused_patterns(&all, dialect.draft) {
-        let message = format!("the pattern {} needs look-around or back-references, or is too large", quoted(text));
+        let message = format!(
+            "the pattern {} cannot be used: it is not valid, needs look-around or back-references, or is too large",
+            quoted(text)
+        );
         let paths = reading.pattern_paths(pattern);
         let problems = paths.iter().map(|path| SchemaProblem::new(Code::SchemaPatternUnsupported, path, &message));
         reading.problems.extend(problems);
@@ -304,11 +316,24 @@ fn refused_patterns<'v>(patterns: &[(u32, &'v str)], draft: Draft) -> Vec<(u32, 
     refused
 }
 
-fn declared_names(schema: &Value) -> BTreeSet<String> {
-    let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
-    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
-    let required = required.filter_map(Value::as_str).map(str::to_owned);
-    properties.map(|(name, _)| name.clone()).chain(required).collect()
+/// The names that the top level declares, also through `allOf` and references into the document.
+fn declared_names(root: &Value) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    let mut open = vec![root];
+    let mut seen = BTreeSet::new();
+    while let Some(schema) = open.pop() {
+        let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+        let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+        names.extend(properties.map(|(name, _)| name.clone()));
+        names.extend(required.filter_map(Value::as_str).map(str::to_owned));
+        open.extend(schema.get("allOf").and_then(Value::as_array).into_iter().flatten());
+        if let Some(pointer) = schema.get("$ref").and_then(Value::as_str).and_then(|uri| uri.strip_prefix('#'))
+            && seen.insert(pointer)
+        {
+            open.extend(root.pointer(pointer));
+        }
+    }
+    names
 }
 
 /// The message without the instance's values, as far as it will be shown: a schema's `const` can be a megabyte.

@@ -63,12 +63,17 @@ impl Run {
         let document = json::parse_value(snapshot, Limits::MAX_JSON_DEPTH)
             .map_err(|fault| invalid("the document", format!("{fault}")))?;
         check_version(&document, SNAPSHOT_VERSION, Code::SnapshotVersionUnsupported, Code::SnapshotInvalid)?;
+        let written = document.get("run").cloned();
         let document: DocumentIn =
             serde_json::from_value(document).map_err(|error| invalid("the document", serde_message(&error)))?;
         let ContentIn { plan, life, history } = document.run;
-        let found = content_digest(ContentOut { plan: &plan, life: &life, history: &history });
-        if found != document.digest {
+        let read = ContentOut { plan: &plan, life: &life, history: &history };
+        if content_digest(read) != document.digest {
             return Err(invalid("digest", "the content is not what the digest was made of"));
+        }
+        // Serde also takes other forms for the same data, such as a list for an object; we never write them.
+        if serde_json::to_value(read).ok() != written {
+            return Err(invalid("run", "the content is not in the form in which it was written"));
         }
         let run = Run::from_parts(plan, life, history);
         invariants::check(&run).map_err(|broken| invalid(broken.place, broken.message))?;

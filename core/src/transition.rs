@@ -10,6 +10,7 @@ use crate::receipt::{Receipt, ReceiptKind, Rejected};
 use crate::replies;
 use crate::run::Run;
 use crate::state::{Answer, BegunBy, Ended, Outcome, Queued, RunError, Running, State, Status, WaitingUser};
+use crate::text::display_text;
 use crate::time::Timestamp;
 use crate::wait::{Expiry, SlotWhileWaiting, WaitRule};
 
@@ -60,15 +61,13 @@ pub(crate) fn step(run: &Run, event: &Event, now: Timestamp) -> Result<Step, Rej
             draft.finish_turn(running, turn.judged.clone(), turn.session_handle.as_deref())
         }
         (State::Running(running), Event::ProcessLost { attempt_number, slot_id })
-            if run.is_current_turn(*attempt_number, slot_id.as_deref(), running) =>
+            if run.is_current_process(*attempt_number, slot_id.as_ref()) =>
         {
             draft.lose_turn(running)
         }
 
         (State::WaitingUser(waiting), Event::ProcessLost { attempt_number, slot_id })
-            if waiting.kept_slot.is_some()
-                && *attempt_number == run.attempt_number()
-                && slot_id.as_ref().is_none_or(|slot_id| Some(slot_id) == waiting.kept_slot.as_ref()) =>
+            if waiting.kept_slot.is_some() && run.is_current_process(*attempt_number, slot_id.as_ref()) =>
         {
             draft.lose_waiting_process(waiting)
         }
@@ -197,7 +196,7 @@ impl<'r> Draft<'r> {
         };
         self.next.judged = Some(judged);
         if self.run.plan().profile == Profile::StickyProcess {
-            self.terminate();
+            self.terminate(&running.slot_id);
         }
         self.release(&running.slot_id);
         self.end(how)
@@ -224,7 +223,7 @@ impl<'r> Draft<'r> {
     /// running -> failed, or queued again
     fn lose_turn(mut self, running: &Running) -> Step {
         // Lost to the host is not dead: a retried turn must not run beside the first.
-        self.terminate();
+        self.terminate(&running.slot_id);
         self.release(&running.slot_id);
         match self.run.plan().interrupted_turn {
             InterruptedTurn::Fail => {
@@ -240,8 +239,7 @@ impl<'r> Draft<'r> {
     /// `waiting_user` (sticky) -> failed
     fn lose_waiting_process(mut self, waiting: &WaitingUser) -> Step {
         self.resolve(waiting, ResolutionMode::Canceled, None, None);
-        self.terminate();
-        self.release_kept(waiting);
+        self.end_kept(waiting);
         self.fail(Code::InteractionProcessLost, "the process that waited for the reply is gone")
     }
 
@@ -263,8 +261,7 @@ impl<'r> Draft<'r> {
             }
             Expiry::Failure => {
                 self.resolve(waiting, ResolutionMode::Expired, None, None);
-                self.terminate();
-                self.release_kept(waiting);
+                self.end_kept(waiting);
                 self.fail(Code::InteractionWaitTimeout, "nobody answered in time")
             }
         }
@@ -290,15 +287,12 @@ impl<'r> Draft<'r> {
         match self.run.state() {
             State::Queued(queued) => self.release(&queued.slot_id),
             State::Running(running) => {
-                self.terminate();
+                self.terminate(&running.slot_id);
                 self.release(&running.slot_id);
             }
             State::WaitingUser(waiting) => {
                 self.resolve(waiting, ResolutionMode::Canceled, None, None);
-                if waiting.kept_slot.is_some() {
-                    self.terminate();
-                }
-                self.release_kept(waiting);
+                self.end_kept(waiting);
             }
             State::Ended(_) => {}
         }
@@ -307,10 +301,11 @@ impl<'r> Draft<'r> {
             revision: self.revision,
             ..self.run.receipt(ReceiptKind::Canceled)
         });
-        let message = reason.map(str::trim).filter(|reason| !reason.is_empty()).unwrap_or("the run was canceled");
+        let reason = reason.map(str::trim).filter(|reason| !reason.is_empty());
+        let message = display_text(reason.unwrap_or("the run was canceled"));
         self.end(Outcome::Canceled(RunError {
             code: Code::CanceledByUser.as_str().to_owned(),
-            message: message.to_owned(),
+            message: message.into_owned(),
         }))
     }
 
@@ -331,6 +326,7 @@ impl<'r> Draft<'r> {
         self.next.attempt_number = next_attempt;
         let begun = self.tell(Action::InjectReply {
             attempt_number: next_attempt,
+            slot_id: slot_id.clone(),
             interaction_id: answer.interaction_id,
             response: answer.response.clone(),
         });
@@ -366,16 +362,19 @@ impl<'r> Draft<'r> {
         });
     }
 
-    fn terminate(&mut self) {
-        self.tell(Action::TerminateProcess { attempt_number: self.run.attempt_number() });
+    fn terminate(&mut self, slot_id: &str) {
+        let attempt_number = self.run.attempt_number();
+        self.tell(Action::TerminateProcess { attempt_number, slot_id: slot_id.to_owned() });
     }
 
     fn release(&mut self, slot_id: &str) {
         self.tell(Action::ReleaseSlot { slot_id: slot_id.to_owned() });
     }
 
-    fn release_kept(&mut self, waiting: &WaitingUser) {
+    /// Ends the process that waits, if one does, and gives its slot back.
+    fn end_kept(&mut self, waiting: &WaitingUser) {
         if let Some(slot_id) = &waiting.kept_slot {
+            self.terminate(slot_id);
             self.release(slot_id);
         }
     }

@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::codes::{Code, Note};
+use crate::event::{MAX_KEY_CHARACTERS, MAX_REASON_CHARACTERS};
 use crate::interaction::{ChoiceOption, InteractionKind, PendingInteraction, ResolutionMode};
 use crate::json;
 use crate::limits::Limits;
@@ -32,12 +33,12 @@ pub struct StatusView {
     /// The question it waits on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending_interaction_id: Option<u64>,
-    /// What a person should look at: from admission and from the last turn.
+    /// What a person should look at: from admission, and from the turn that brought the run where it is.
     pub warnings: Vec<Note>,
     /// Why it ended without success.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<RunError>,
-    /// Details of the last turn.
+    /// Details of the turn that brought the run where it is.
     pub diagnostics: Vec<Note>,
     /// How many questions were asked.
     pub interaction_count: u64,
@@ -133,6 +134,9 @@ pub struct AllowedRequest {
     /// Until when, if there is a deadline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline_at: Option<Timestamp>,
+    /// Bytes a response may have, as text or as JSON text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_response_bytes: Option<usize>,
     /// Milliseconds left until then; 0 once it has passed and nobody has acted on it yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remaining_ms: Option<u64>,
@@ -143,7 +147,7 @@ impl Run {
     #[must_use]
     pub fn status_view(&self) -> StatusView {
         let plan = self.plan();
-        let decision = self.decision();
+        let decision = self.standing_decision();
         let (error, data_text) = match self.outcome() {
             Some(Outcome::Succeeded { data_text }) => (None, data_text.clone()),
             Some(Outcome::Failed(error) | Outcome::Canceled(error)) => (Some(error.clone()), None),
@@ -200,6 +204,7 @@ impl Run {
         let now = now.max(self.updated_at());
         AllowedRequest {
             arguments: Some(reply_schema(pending.interaction_id)),
+            max_response_bytes: Some(self.plan().limits.reply_bytes),
             deadline_at: pending.deadline_at,
             remaining_ms: pending.deadline_at.map(|deadline| deadline.millis_since(now)),
             ..AllowedRequest::granted("reply")
@@ -216,7 +221,15 @@ impl Run {
 
 impl AllowedRequest {
     fn granted(request: &'static str) -> AllowedRequest {
-        AllowedRequest { request, allowed: true, code: None, arguments: None, deadline_at: None, remaining_ms: None }
+        AllowedRequest {
+            request,
+            allowed: true,
+            code: None,
+            arguments: None,
+            max_response_bytes: None,
+            deadline_at: None,
+            remaining_ms: None,
+        }
     }
 
     fn refused(request: &'static str, code: Code) -> AllowedRequest {
@@ -256,7 +269,7 @@ fn reply_schema(interaction_id: u64) -> Value {
         "properties": {
             "interaction_id": {"const": interaction_id},
             "response": {},
-            "idempotency_key": {"type": "string", "minLength": 1, "maxLength": 256},
+            "idempotency_key": {"type": "string", "minLength": 1, "maxLength": MAX_KEY_CHARACTERS},
             "expected_revision": {"type": "integer", "minimum": 0},
         },
         "required": ["interaction_id", "response"],
@@ -267,7 +280,7 @@ fn reply_schema(interaction_id: u64) -> Value {
 fn cancel_schema() -> Value {
     json!({
         "type": "object",
-        "properties": {"reason": {"type": "string", "maxLength": 4096}},
+        "properties": {"reason": {"type": "string", "maxLength": MAX_REASON_CHARACTERS}},
         "additionalProperties": false,
     })
 }

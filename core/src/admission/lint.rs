@@ -21,7 +21,7 @@ pub(super) fn gate_warnings(mode: ExecutionMode, schema: Option<&OutputSchema>) 
         warnings
             .push(Note::new(Code::OutputSchemaPermissive, "the output schema accepts an empty or an unrelated object"));
     }
-    if interactive && questions().iter().any(accepts) {
+    if questions().iter().any(accepts) {
         warnings.push(Note::new(
             Code::OutputSchemaAcceptsAskUser,
             "the output schema accepts a question to the user as an output",
@@ -37,7 +37,16 @@ pub(super) fn gate_warnings(mode: ExecutionMode, schema: Option<&OutputSchema>) 
 }
 
 /// A question in every form the core reads.
-fn questions() -> [Value; 3] {
+fn questions() -> Vec<Value> {
     let fields = json!({"prompt": "Which one?", "kind": "choose_one", "options": [{"label": "a", "value": "a"}]});
-    [json!({"ask_user": fields}), json!({"type": "ask_user", "interaction": fields}), fields]
+    vec![
+        json!({"ask_user": fields}),
+        json!({"type": "ask_user", "interaction": fields}),
+        json!({"action": "ask_user", "interaction": fields}),
+        json!({"prompt": "Which one?", "options": ["a", "b"]}),
+        json!({"question": "Which one?", "options": ["a", "b"]}),
+        json!({"prompt": "Which one?", "kind": "open_text"}),
+        json!({"prompt": "Which one?", "interaction_id": 1}),
+        fields,
+    ]
 }

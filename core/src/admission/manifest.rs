@@ -1,8 +1,10 @@
 //! The skill's side: `runner.json` and the schemas, checked (ADM-3, ADM-6, ADM-7).
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
-use super::{HostSettings, Manifest, Problem};
+use super::{HostSettings, Manifest, Problem, found};
 use crate::codes::Code;
 use crate::json;
 use crate::limits::Limits;
@@ -31,10 +33,13 @@ pub(super) struct Engines {
 impl Skill {
     pub(super) fn read(manifest: &Manifest, host: &HostSettings, problems: &mut Vec<Problem>) -> Skill {
         let runner = read_runner(&manifest.runner, &host.limits, problems);
+        let unreadable = runner.is_none();
+        let runner = runner.unwrap_or_default();
         let mut reader = Reader { runner: &runner, host, problems };
         Skill {
-            execution_modes: reader.execution_modes(),
-            engines: reader.engines(),
+            // What a manifest that cannot be read would have declared is not known.
+            execution_modes: reader.execution_modes().filter(|_| !unreadable),
+            engines: reader.engines().filter(|_| !unreadable),
             max_attempt: reader.max_attempt(),
             required_artifacts: reader.required_artifacts(),
             output_schema: reader.schema("output_schema", manifest.output_schema.as_deref()),
@@ -44,22 +49,20 @@ impl Skill {
     }
 }
 
-fn read_runner(runner: &str, limits: &Limits, problems: &mut Vec<Problem>) -> Map<String, Value> {
+fn read_runner(runner: &str, limits: &Limits, problems: &mut Vec<Problem>) -> Option<Map<String, Value>> {
     if runner.len() > limits.manifest_bytes {
         let message = format!("the manifest has {} bytes, the limit is {}", runner.len(), limits.manifest_bytes);
         problems.push(Problem::new(Code::ManifestTooLarge, "runner", message));
-        return Map::new();
+        return None;
     }
-    match json::parse_value(runner, limits.json_depth.min(Limits::MAX_JSON_DEPTH)) {
-        Ok(Value::Object(members)) => return members,
-        Ok(_) => problems.push(invalid("runner", "expected a JSON object")),
-        Err(fault) => problems.push(invalid("runner", format!("the manifest cannot be read: {fault}"))),
-    }
-    Map::new()
+    let message = match json::parse_value(runner, limits.json_depth.min(Limits::MAX_JSON_DEPTH)) {
+        Ok(Value::Object(members)) => return Some(members),
+        Ok(other) => format!("expected a JSON object, {}", found(&other)),
+        Err(fault) => format!("the manifest cannot be read: {fault}"),
+    };
+    problems.push(invalid("runner", message));
+    None
 }
-
-/// A problem was told; there is nothing to go on with.
-struct Told;
 
 struct Reader<'a> {
     runner: &'a Map<String, Value>,
@@ -67,53 +70,58 @@ struct Reader<'a> {
     problems: &'a mut Vec<Problem>,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
     /// Absent means auto alone.
     fn execution_modes(&mut self) -> Option<Vec<ExecutionMode>> {
-        let Some(names) = self.names("execution_modes").ok()? else { return Some(vec![ExecutionMode::Auto]) };
-        if names.is_empty() {
-            self.refuse("execution_modes", "must not be empty");
-            return None;
-        }
+        let before = self.problems.len();
+        let Some(names) = self.texts("execution_modes") else {
+            return (self.problems.len() == before).then(|| vec![ExecutionMode::Auto]);
+        };
         let mut modes = Vec::new();
-        for name in &names {
-            match name.as_str() {
+        for (index, name) in names.into_iter().enumerate() {
+            match name {
                 "auto" => modes.push(ExecutionMode::Auto),
                 "interactive" => modes.push(ExecutionMode::Interactive),
                 other => {
-                    let found = text::quoted(other);
-                    self.refuse("execution_modes", format!("expected `auto` or `interactive`, found {found}"));
+                    let message = format!("expected `auto` or `interactive`, found {}", text::quoted(other));
+                    self.refuse(&format!("execution_modes/{index}"), message);
                 }
             }
         }
-        (modes.len() == names.len()).then_some(modes)
+        if modes.is_empty() && self.problems.len() == before {
+            self.refuse("execution_modes", "must not be empty");
+        }
+        (self.problems.len() == before).then_some(modes)
     }
 
     fn engines(&mut self) -> Option<Engines> {
-        let declared = self.names("engines");
-        let unsupported = self.names("unsupported_engines");
-        let (declared, unsupported) = (declared.ok()?, unsupported.ok()?.unwrap_or_default());
         let before = self.problems.len();
-        self.only_known_engines("engines", declared.as_deref().unwrap_or_default());
-        self.only_known_engines("unsupported_engines", &unsupported);
-        for name in declared.iter().flatten().filter(|name| unsupported.contains(name)) {
+        let known: BTreeSet<&str> = self.host.engines.iter().map(|name| name.trim()).collect();
+        let declared = self.engine_names("engines", &known);
+        let unsupported = self.engine_names("unsupported_engines", &known).unwrap_or_default();
+        let excluded: BTreeSet<&String> = unsupported.iter().collect();
+        for name in declared.iter().flatten().filter(|name| excluded.contains(name)) {
             self.refuse("unsupported_engines", format!("{} is declared in `engines` too", text::quoted(name)));
         }
-        let known = unique_names(self.host.engines.iter().map(String::as_str));
-        let mut effective = declared.clone().unwrap_or(known);
-        effective.retain(|name| !unsupported.contains(name));
-        if effective.is_empty() {
+        let mut effective = match &declared {
+            Some(names) => names.clone(),
+            None => unique(self.host.engines.iter().map(|name| name.trim())),
+        };
+        effective.retain(|name| !excluded.contains(name));
+        if effective.is_empty() && self.problems.len() == before {
             self.refuse("engines", "no engine is left for this skill");
         }
         (self.problems.len() == before).then_some(Engines { declared, unsupported, effective })
     }
 
-    fn only_known_engines(&mut self, field: &str, names: &[String]) {
-        for name in names {
-            if !self.host.engines.iter().any(|known| known.trim() == name) {
-                self.refuse(field, format!("{} is not an engine this host knows", text::quoted(name)));
-            }
+    /// Names of engines, trimmed, each once, in order; every one must be known to the host.
+    fn engine_names(&mut self, field: &str, known: &BTreeSet<&str>) -> Option<Vec<String>> {
+        let names = self.texts(field)?;
+        for (index, name) in names.iter().enumerate().filter(|(_, name)| !known.contains(name.trim())) {
+            let message = format!("{} is not an engine this host knows", text::quoted(name));
+            self.refuse(&format!("{field}/{index}"), message);
         }
+        Some(unique(names.into_iter().map(str::trim)))
     }
 
     fn max_attempt(&mut self) -> Option<u32> {
@@ -121,52 +129,50 @@ impl Reader<'_> {
         let number =
             json::whole_number(value).and_then(|number| u32::try_from(number).ok()).filter(|number| *number >= 1);
         if number.is_none() {
-            self.refuse("max_attempt", "expected a whole number of at least 1");
+            self.refuse("max_attempt", format!("expected a whole number from 1 to {}, {}", u32::MAX, found(value)));
         }
         number
     }
 
     fn required_artifacts(&mut self) -> Vec<String> {
-        let paths = self.names("required_artifacts").ok().flatten().unwrap_or_default();
-        for path in &paths {
+        let paths = self.texts("required_artifacts").unwrap_or_default();
+        for (index, path) in paths.iter().enumerate() {
+            let is_drive = path.as_bytes().get(1) == Some(&b':');
             let leaves = path.starts_with('/') || path.contains('\\') || path.split('/').any(|part| part == "..");
-            if leaves {
-                self.refuse("required_artifacts", format!("{} leaves the run's folder", text::quoted(path)));
+            if path.trim().is_empty() || is_drive || leaves {
+                let message = format!("expected a path inside the run's folder, found {}", text::quoted(path));
+                self.refuse(&format!("required_artifacts/{index}"), message);
             }
         }
-        paths
+        unique(paths.into_iter())
     }
 
     /// A schema given beside the manifest, or inside it.
     fn schema(&mut self, field: &str, given: Option<&str>) -> Option<OutputSchema> {
         let inside = self.runner.get(field).map(Value::to_string);
-        let text = given.or(inside.as_deref())?;
-        match OutputSchema::compile(text, &self.host.limits) {
+        let root = if given.is_some() { field.to_owned() } else { format!("runner/{field}") };
+        match OutputSchema::compile(given.or(inside.as_deref())?, &self.host.limits) {
             Ok(schema) => Some(schema),
             Err(found) => {
                 self.problems.extend(
                     found
                         .into_iter()
-                        .map(|problem| Problem::new(problem.code, format!("{field}{}", problem.path), problem.message)),
+                        .map(|problem| Problem::new(problem.code, format!("{root}{}", problem.path), problem.message)),
                 );
                 None
             }
         }
     }
 
-    /// A list of names, trimmed and each once.
-    fn names(&mut self, field: &str) -> Result<Option<Vec<String>>, Told> {
-        let Some(value) = self.runner.get(field) else { return Ok(None) };
-        let names = value.as_array().and_then(|items| items.iter().map(Value::as_str).collect::<Option<Vec<_>>>());
-        let Some(names) = names.map(|names| unique_names(names.into_iter())) else {
-            self.refuse(field, "expected a list of strings");
-            return Err(Told);
-        };
-        if names.iter().any(String::is_empty) {
-            self.refuse(field, "a name must not be blank");
-            return Err(Told);
+    /// A list of texts as they stand; nothing if it is absent, or was refused.
+    fn texts(&mut self, field: &str) -> Option<Vec<&'a str>> {
+        let value = self.runner.get(field)?;
+        let items = value.as_array().filter(|items| items.len() <= MAX_NAMES);
+        let texts = items.and_then(|items| items.iter().map(Value::as_str).collect::<Option<Vec<_>>>());
+        if texts.is_none() {
+            self.refuse(field, format!("expected a list of at most {MAX_NAMES} strings, {}", found(value)));
         }
-        Ok(Some(names))
+        texts
     }
 
     fn refuse(&mut self, field: &str, message: impl Into<String>) {
@@ -174,16 +180,14 @@ impl Reader<'_> {
     }
 }
 
-fn unique_names<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
-    let mut unique: Vec<String> = Vec::new();
-    for name in names.map(str::trim) {
-        if !unique.iter().any(|known| known == name) {
-            unique.push(name.to_owned());
-        }
-    }
-    unique
+fn unique<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    names.filter(|name| seen.insert(*name)).map(str::to_owned).collect()
 }
 
 fn invalid(path: impl Into<String>, message: impl Into<String>) -> Problem {
     Problem::new(Code::SkillManifestInvalid, path, message)
 }
+
+/// How many names a list may have; a problem is told for each that is wrong.
+const MAX_NAMES: usize = 256;

@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::{Problem, RunRequest, deprecated, is_run_id};
+use super::{Problem, RunRequest, found, is_run_id};
 use crate::codes::{Code, Note};
 use crate::json;
 use crate::limits::Limits;
@@ -13,7 +13,7 @@ use crate::text;
 /// A request as far as it could be read.
 pub(super) struct Options {
     pub(super) run_id: String,
-    /// Empty where a problem was told.
+    /// Empty where there is none.
     pub(super) engine: String,
     /// `None` where a problem was told.
     pub(super) execution_mode: Option<ExecutionMode>,
@@ -30,8 +30,9 @@ pub(super) struct Options {
 }
 
 impl Options {
-    pub(super) fn read(request: &RunRequest, problems: &mut Vec<Problem>) -> Options {
-        let members = read_object(request, problems);
+    /// Nothing where the request is no object at all.
+    pub(super) fn read(request: &RunRequest, problems: &mut Vec<Problem>) -> Option<Options> {
+        let members = read_object(request, problems)?;
         let mut reader =
             Reader { members: &members, problems: Vec::new(), settings_problems: Vec::new(), warnings: Vec::new() };
         reader.unknown_options();
@@ -50,7 +51,7 @@ impl Options {
             settings_problems: std::mem::take(&mut reader.settings_problems),
         };
         problems.append(&mut reader.problems);
-        options
+        Some(options)
     }
 
     pub(super) fn check_settings(&self, problems: &mut Vec<Problem>) {
@@ -58,16 +59,14 @@ impl Options {
     }
 }
 
-fn read_object(request: &RunRequest, problems: &mut Vec<Problem>) -> Map<String, Value> {
-    match json::parse_value(&request.0, Limits::MAX_JSON_DEPTH) {
-        Ok(Value::Object(members)) => return members,
-        Ok(_) => problems.push(Problem::new(Code::RequestMalformed, "request", "expected a JSON object")),
-        Err(fault) => {
-            let message = format!("the request cannot be read: {fault}");
-            problems.push(Problem::new(Code::RequestMalformed, "request", message));
-        }
-    }
-    Map::new()
+fn read_object(request: &RunRequest, problems: &mut Vec<Problem>) -> Option<Map<String, Value>> {
+    let message = match json::parse_value(&request.0, Limits::MAX_JSON_DEPTH) {
+        Ok(Value::Object(members)) => return Some(members),
+        Ok(other) => format!("expected a JSON object, {}", found(&other)),
+        Err(fault) => format!("the request cannot be read: {fault}"),
+    };
+    problems.push(Problem::new(Code::RequestMalformed, "request", message));
+    None
 }
 
 struct Reader<'a> {
@@ -81,25 +80,24 @@ impl Reader<'_> {
     fn run_id(&mut self) -> String {
         let run_id = self.members.get("run_id").and_then(Value::as_str).unwrap_or_default();
         if !is_run_id(run_id) {
-            let message = "expected 1 to 128 of the characters A-Z a-z 0-9 . _ : -";
+            let message = format!(
+                "expected 1 to 128 of the characters A-Z a-z 0-9 . _ : - beginning with a letter or digit, {}",
+                found(self.members.get("run_id").unwrap_or(&Value::Null))
+            );
             self.problems.push(Problem::new(Code::RunIdInvalid, "request/run_id", message));
         }
         run_id.to_owned()
     }
 
-    fn engine(&mut self) -> String {
-        let engine = self.members.get("engine").and_then(Value::as_str).map(str::trim).unwrap_or_default();
-        if engine.is_empty() {
-            self.invalid("engine", "expected the name of an engine");
-        }
-        engine.to_owned()
+    fn engine(&self) -> String {
+        self.members.get("engine").and_then(Value::as_str).map(str::trim).unwrap_or_default().to_owned()
     }
 
     fn execution_mode(&mut self) -> Option<ExecutionMode> {
         let Some(value) = self.members.get("execution_mode") else { return Some(ExecutionMode::default()) };
-        let mode = serde_json::from_value(value.clone()).ok();
+        let mode = named(value);
         if mode.is_none() {
-            let message = format!("expected `auto` or `interactive`, found {}", text::quoted(&value.to_string()));
+            let message = format!("expected `auto` or `interactive`, {}", found(value));
             self.problems.push(Problem::new(Code::ExecutionModeInvalid, "request/execution_mode", message));
         }
         mode
@@ -109,73 +107,78 @@ impl Reader<'_> {
         match self.members.get("interactive_require_user_reply") {
             None => true,
             Some(Value::Bool(strict)) => *strict,
-            Some(_) => {
-                self.invalid("interactive_require_user_reply", "expected true or false");
+            Some(other) => {
+                self.invalid("interactive_require_user_reply", "true or false", other);
                 true
             }
         }
     }
 
-    /// The new spelling wins; of the older ones the first that is there.
+    /// The new spelling wins; of the older ones the first that is there. All of them must make sense.
     fn session_timeout_sec(&mut self) -> u64 {
-        let mut spellings = vec!["session_timeout_sec"];
-        for old in OLD_TIMEOUT_SPELLINGS.iter().filter(|old| self.members.contains_key(**old)) {
-            self.warnings.push(deprecated(old, "session_timeout_sec"));
-            spellings.push(old);
+        let mut chosen = None;
+        for name in TIMEOUT_SPELLINGS {
+            let Some(value) = self.members.get(name) else { continue };
+            if name != SESSION_TIMEOUT {
+                let message = format!("`{name}` is an older spelling of `{SESSION_TIMEOUT}`");
+                self.warnings.push(Note::new(Code::DeprecatedOption, message));
+            }
+            let seconds = json::whole_number(value).filter(|seconds| (1..=MAX_SESSION_TIMEOUT_SEC).contains(seconds));
+            if seconds.is_none() {
+                let expected = format!("a whole number of seconds from 1 to {MAX_SESSION_TIMEOUT_SEC}");
+                self.invalid(name, &expected, value);
+            }
+            chosen = chosen.or(seconds);
         }
-        let Some((name, value)) = spellings.iter().find_map(|name| self.members.get(*name).map(|value| (*name, value)))
-        else {
-            return DEFAULT_SESSION_TIMEOUT_SEC;
-        };
-        let seconds = json::whole_number(value).filter(|seconds| (1..=MAX_SESSION_TIMEOUT_SEC).contains(seconds));
-        seconds.unwrap_or_else(|| {
-            self.invalid(name, format!("expected a whole number of seconds from 1 to {MAX_SESSION_TIMEOUT_SEC}"));
-            DEFAULT_SESSION_TIMEOUT_SEC
-        })
+        chosen.unwrap_or(DEFAULT_SESSION_TIMEOUT_SEC)
     }
 
     fn profile(&mut self) -> Profile {
         let Some(value) = self.members.get("interactive_profile") else { return Profile::default() };
         let Value::Object(members) = value else {
-            self.invalid("interactive_profile", "expected an object with `kind`");
+            self.invalid("interactive_profile", "an object with `kind`", value);
             return Profile::default();
         };
         for name in members.keys().filter(|name| *name != "kind") {
-            let path = format!("interactive_profile/{name}");
-            self.settings_problems.push(unknown_option(&path, name, &["kind"]));
+            self.settings_problems.push(unknown_option("request/interactive_profile", name, &["kind"]));
         }
-        match members.get("kind") {
-            None => Profile::default(),
-            Some(kind) => serde_json::from_value(kind.clone()).unwrap_or_else(|_| {
-                self.invalid("interactive_profile/kind", "expected `resumable` or `sticky_process`");
-                Profile::default()
-            }),
-        }
+        let Some(kind) = members.get("kind") else { return Profile::default() };
+        named(kind).unwrap_or_else(|| {
+            self.invalid("interactive_profile/kind", "`resumable` or `sticky_process`", kind);
+            Profile::default()
+        })
     }
 
     fn choice<T: DeserializeOwned + Default>(&mut self, name: &str, expected: &str) -> T {
         let Some(value) = self.members.get(name) else { return T::default() };
-        serde_json::from_value(value.clone()).unwrap_or_else(|_| {
-            self.invalid(name, format!("expected {expected}"));
+        named(value).unwrap_or_else(|| {
+            self.invalid(name, expected, value);
             T::default()
         })
     }
 
     fn unknown_options(&mut self) {
         for name in self.members.keys().filter(|name| !KNOWN_OPTIONS.contains(&name.as_str())) {
-            self.settings_problems.push(unknown_option(name, name, &KNOWN_OPTIONS));
+            self.settings_problems.push(unknown_option("request", name, &KNOWN_OPTIONS));
         }
     }
 
-    fn invalid(&mut self, option: &str, message: impl Into<String>) {
+    fn invalid(&mut self, option: &str, expected: &str, value: &Value) {
+        let message = format!("expected {expected}, {}", found(value));
         self.settings_problems.push(Problem::new(Code::OptionInvalid, format!("request/{option}"), message));
     }
 }
 
-fn unknown_option(path: &str, name: &str, known: &[&str]) -> Problem {
+/// One of an enumeration's names; an object that serde would take for one is not.
+fn named<T: DeserializeOwned>(value: &Value) -> Option<T> {
+    value.as_str().and_then(|_| serde_json::from_value(value.clone()).ok())
+}
+
+fn unknown_option(parent: &str, name: &str, known: &[&str]) -> Problem {
     let hint = nearest(name, known).map(|nearest| format!("; did you mean `{nearest}`?")).unwrap_or_default();
     let message = format!("{} is not an option{hint}", text::quoted(name));
-    Problem::new(Code::OptionUnknown, format!("request/{}", text::display_text(text::head(path, 200))), message)
+    let step = text::display_text(text::head(name, 200)).replace('~', "~0").replace('/', "~1");
+    Problem::new(Code::OptionUnknown, format!("{parent}/{step}"), message)
 }
 
 /// The known name that is the fewest changes away, if it is near enough to be meant.
@@ -213,7 +216,10 @@ fn distance(left: &str, right: &str) -> usize {
     row.last().copied().unwrap_or_default()
 }
 
-const OLD_TIMEOUT_SPELLINGS: [&str; 3] = ["interactive_wait_timeout_sec", "hard_wait_timeout_sec", "wait_timeout_sec"];
+const SESSION_TIMEOUT: &str = "session_timeout_sec";
+/// The current spelling, and the older ones in the order in which they are read.
+const TIMEOUT_SPELLINGS: [&str; 4] =
+    [SESSION_TIMEOUT, "interactive_wait_timeout_sec", "hard_wait_timeout_sec", "wait_timeout_sec"];
 const KNOWN_OPTIONS: [&str; 13] = [
     "run_id",
     "engine",

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-/// A stretch of a message, in order; together they are the whole message.
+/// A stretch of a message, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Segment {
-    /// Lines outside of every fence.
+    /// Lines outside of every block.
     Prose(Range<usize>),
     /// A fenced block; one that is never closed runs to the end of the message.
     Fence {
@@ -14,15 +14,37 @@ pub(super) enum Segment {
         /// The lines between the fences.
         content: Range<usize>,
     },
+    /// What stands between the tags of a question in YAML.
+    Yaml(Range<usize>),
+    /// An opening tag of such a question that is never closed.
+    UnclosedYaml,
 }
 
-/// Splits a message into prose and fenced blocks.
+/// Splits a message into prose and blocks.
 pub(super) fn segments(text: &str) -> Vec<Segment> {
     let mut segments = Vec::new();
     let mut prose_start = 0;
     let mut open: Option<OpenFence> = None;
+    let mut yaml = YamlTags::new(text);
     for line in lines(text) {
-        let Some(fence) = text.get(line.clone()).and_then(fence_line) else { continue };
+        let Some(words) = text.get(line.clone()).filter(|_| line.start >= prose_start) else { continue };
+        if let Some(tag) = yaml_tag(words).filter(|_| open.is_none()) {
+            let tag = line.start + tag;
+            match yaml.close_after(tag) {
+                Some(close) => {
+                    push_prose(&mut segments, prose_start..tag);
+                    segments.push(Segment::Yaml(tag + YAML_OPEN.len()..close));
+                    prose_start = close + YAML_CLOSE.len();
+                }
+                None if !yaml.told => {
+                    yaml.told = true;
+                    segments.push(Segment::UnclosedYaml);
+                }
+                None => {}
+            }
+            continue;
+        }
+        let Some(fence) = fence_line(words) else { continue };
         match &open {
             None if fence.opens => {
                 push_prose(&mut segments, prose_start..line.start);
@@ -44,6 +66,34 @@ pub(super) fn segments(text: &str) -> Vec<Segment> {
         None => push_prose(&mut segments, prose_start..text.len()),
     }
     segments
+}
+
+/// Where a line opens a question in YAML. Behind a quotation mark the tag could stand in a JSON string.
+fn yaml_tag(line: &str) -> Option<usize> {
+    line.rfind(YAML_OPEN).filter(|tag| line.get(..*tag).is_some_and(|before| !before.contains('"')))
+}
+
+/// Where the closing tags are; once there is none ahead, nobody looks again.
+struct YamlTags<'t> {
+    text: &'t str,
+    exhausted: bool,
+    /// Whether a tag that is never closed has been told.
+    told: bool,
+}
+
+impl<'t> YamlTags<'t> {
+    fn new(text: &'t str) -> YamlTags<'t> {
+        YamlTags { text, exhausted: false, told: false }
+    }
+
+    fn close_after(&mut self, start: usize) -> Option<usize> {
+        if self.exhausted {
+            return None;
+        }
+        let found = memchr::memmem::find(self.text.as_bytes().get(start..)?, YAML_CLOSE.as_bytes());
+        self.exhausted = found.is_none();
+        found.map(|offset| start + offset)
+    }
 }
 
 /// The lines of a text, each with its line break.
@@ -112,6 +162,9 @@ fn push_prose(segments: &mut Vec<Segment>, range: Range<usize>) {
     }
 }
 
+const YAML_OPEN: &str = "<ASK_USER_YAML>";
+const YAML_CLOSE: &str = "</ASK_USER_YAML>";
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,6 +175,8 @@ mod tests {
             .into_iter()
             .map(|segment| match segment {
                 Segment::Prose(range) => format!("p:{}", text.get(range).unwrap()),
+                Segment::Yaml(range) => format!("y:{}", text.get(range).unwrap()),
+                Segment::UnclosedYaml => "unclosed".to_owned(),
                 Segment::Fence { tag, content } => {
                     format!("{}:{}", text.get(tag).unwrap(), text.get(content).unwrap())
                 }
@@ -143,5 +198,15 @@ mod tests {
         check("```a`b\nx", &["p:```a`b\nx"]);
         check("    ```\n   ```\nx", &["p:    ```\n", ":x"]);
         check("```", &[":"]);
+    }
+
+    #[test]
+    fn a_question_in_tags_is_a_block_of_its_own() {
+        check("a\n<ASK_USER_YAML>\n```x\n</ASK_USER_YAML> b\nc", &["p:a\n", "y:\n```x\n", "p: b\nc"]);
+        check("<ASK_USER_YAML>p</ASK_USER_YAML>", &["y:p"]);
+        check("<ASK_USER_YAML>\n<ASK_USER_YAML>\nx", &["unclosed", "p:<ASK_USER_YAML>\n<ASK_USER_YAML>\nx"]);
+        check("see <ASK_USER_YAML>p</ASK_USER_YAML>", &["p:see ", "y:p"]);
+        check("\"<ASK_USER_YAML>p</ASK_USER_YAML>", &["p:\"<ASK_USER_YAML>p</ASK_USER_YAML>"]);
+        check("```\n<ASK_USER_YAML>\n```\n</ASK_USER_YAML>", &[":<ASK_USER_YAML>\n", "p:</ASK_USER_YAML>"]);
     }
 }

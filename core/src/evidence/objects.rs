@@ -3,12 +3,10 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
-use memchr::memmem;
-
 use super::layout::{Segment, lines, segments};
 use super::{DONE_MARKER, Source};
-use crate::ask_user::{self, AskForm};
-use crate::json::{self, Fault, Scanner, Shape};
+use crate::ask_user;
+use crate::json::{self, Container, Fault, Scanner, Shape};
 
 /// What stands in one message of the assistant.
 #[derive(Debug, Default)]
@@ -19,6 +17,10 @@ pub(super) struct Contents {
     pub(super) yaml_blocks: Recent<Range<usize>>,
     /// The markers that stand for themselves: objects of their own, and lines of the bare word.
     pub(super) lone_markers: LoneMarkers,
+    /// How many questions are broken beyond reading.
+    pub(super) broken_questions: usize,
+    /// Whether an object has the marker's key, whatever its value.
+    pub(super) has_marker_key: bool,
     /// Why something that looked like an output is none.
     pub(super) fault: Option<Fault>,
     /// Bytes looked at: the measure of work.
@@ -90,9 +92,9 @@ impl FoundObject {
         self.shape.members == 1 && self.shape.member(DONE_MARKER).is_some()
     }
 
-    /// The form of a question it may have, by its keys.
-    pub(super) fn ask_form(&self) -> Option<AskForm> {
-        ask_user::form_by_keys(|key| self.shape.member(key).is_some())
+    /// Whether it may be a question, by its keys.
+    pub(super) fn may_ask(&self) -> bool {
+        ask_user::may_ask(|key| self.shape.member(key).is_some())
     }
 
     /// The object's text without the marker: what the result is made of (MARK-3).
@@ -125,11 +127,60 @@ struct Finder<'t> {
     contents: Contents,
 }
 
-/// What had been found before a `{` that turned out to be debris.
+/// What had been found before a bracket that turned out to be debris.
 #[derive(Clone, Copy)]
-struct Debris {
+struct Before {
     objects: usize,
     lone_markers: LoneMarkers,
+}
+
+/// Brackets that are not JSON and have not been closed yet.
+#[derive(Default)]
+struct DebrisStack {
+    open: Vec<(Container, Before)>,
+    arrays: usize,
+}
+
+impl DebrisStack {
+    fn open(&mut self, containers: &[Container], before: Before) {
+        self.open.extend(containers.iter().map(|container| (*container, before)));
+        self.arrays += containers.iter().filter(|container| **container == Container::Array).count();
+    }
+
+    /// Closes the last bracket of this kind, and whatever was left open inside it.
+    fn close(&mut self, kind: Container) -> Option<Before> {
+        let of_kind = match kind {
+            Container::Array => self.arrays,
+            Container::Object => self.open.len() - self.arrays,
+        };
+        while of_kind > 0 {
+            let (container, before) = self.open.pop()?;
+            self.arrays -= usize::from(container == Container::Array);
+            if container == kind {
+                return Some(before);
+            }
+        }
+        None
+    }
+
+    /// The next bracket that means something: `]` does only while an array is open.
+    fn next_bracket(&self, prose: &str, at: usize) -> Option<(usize, u8)> {
+        let rest = prose.as_bytes().get(at..)?;
+        let offset = if self.arrays == 0 {
+            memchr::memchr3(b'{', b'}', b'[', rest)
+        } else {
+            rest.iter().position(|byte| matches!(byte, b'{' | b'}' | b'[' | b']'))
+        }?;
+        rest.get(offset).map(|bracket| (at + offset, *bracket))
+    }
+}
+
+fn closed_by(bracket: u8) -> Option<Container> {
+    match bracket {
+        b'}' => Some(Container::Object),
+        b']' => Some(Container::Array),
+        _ => None,
+    }
 }
 
 impl Finder<'_> {
@@ -143,6 +194,8 @@ impl Finder<'_> {
             match segment {
                 Segment::Prose(range) => self.prose(range),
                 Segment::Fence { tag, content } => self.fence(tag, content),
+                Segment::Yaml(content) => self.contents.yaml_blocks.push(content),
+                Segment::UnclosedYaml => self.contents.broken_questions += 1,
             }
         }
     }
@@ -176,20 +229,15 @@ impl Finder<'_> {
         match result {
             Ok(shape) if shape.end == trimmed.len() => {
                 let object = FoundObject { source, span: start..start + trimmed.len(), shape };
-                if object.is_lone_marker() {
-                    // In a fence it is a quoted example.
-                    self.take_lone_marker(&object, source == Source::WholeText);
-                } else {
-                    self.objects(source).push(object);
-                }
+                // In a fence a lone marker is a quoted example.
+                self.take(object, source == Source::WholeText);
                 true
             }
             Ok(_) => false,
             Err(broken) => {
-                let meant_as_json = broken.fault != Fault::Syntax || looks_like_json(trimmed, 0);
                 // What is wrong with the whole text is found again, and told, when it is read as prose.
-                if source != Source::WholeText && meant_as_json {
-                    self.note_fault(broken.fault);
+                if source != Source::WholeText {
+                    self.note_broken(trimmed, broken.fault);
                 }
                 false
             }
@@ -201,11 +249,13 @@ impl Finder<'_> {
         let prose = self.text.get(range).unwrap_or_default();
         self.prose_objects(prose, start);
         self.marker_lines(prose);
-        self.yaml_tags(prose, start);
     }
 
-    fn take_lone_marker(&mut self, object: &FoundObject, stands_for_itself: bool) {
-        match object.marker(self.text) {
+    fn take(&mut self, object: FoundObject, stands_for_itself: bool) {
+        let marker = object.marker(self.text);
+        self.contents.has_marker_key |= marker.is_some();
+        match marker {
+            _ if !object.is_lone_marker() => self.objects(object.source).push(object),
             Some("true") if stands_for_itself => self.contents.lone_markers.done += 1,
             Some("false") if stands_for_itself => self.contents.lone_markers.declined += 1,
             _ => {}
@@ -218,17 +268,15 @@ impl Finder<'_> {
 
     /// The fourth step of OUT-2: objects in prose, each byte read once.
     ///
-    /// A `{` that turns out not to be JSON is debris, and reading goes on where it broke, so that an unclosed brace
-    /// hides nothing behind it. If debris is closed by its `}` after all, then what was found inside was not top level.
+    /// A bracket that turns out not to be JSON is debris, and reading goes on where it broke, so that an unclosed one
+    /// hides nothing behind it. If debris is closed after all, then what was found inside was not top level.
     fn prose_objects(&mut self, prose: &str, offset: usize) {
         let mut scanner = Scanner::new(prose, self.max_depth).wanting(&WANTED);
-        let mut debris: Vec<Debris> = Vec::new();
+        let mut debris = DebrisStack::default();
         let mut at = 0;
-        while let Some(found) = memchr::memchr3(b'{', b'}', b'[', prose.as_bytes().get(at..).unwrap_or_default()) {
-            let start = at + found;
-            let opener = prose.as_bytes().get(start).copied();
-            if opener == Some(b'}') {
-                if let Some(before) = debris.pop() {
+        while let Some((start, bracket)) = debris.next_bracket(prose, at) {
+            if let Some(closed) = closed_by(bracket) {
+                if let Some(before) = debris.close(closed) {
                     self.objects(Source::Prose).rewind(before.objects);
                     self.contents.lone_markers = before.lone_markers;
                 }
@@ -239,24 +287,23 @@ impl Finder<'_> {
                 Ok(shape) => {
                     at = shape.end;
                     // `{}` in prose is a placeholder, and what stands in an array is not top level.
-                    if opener == Some(b'{') && shape.members > 0 {
+                    if bracket == b'{' && shape.members > 0 {
                         let span = offset + start..offset + at;
                         let object = FoundObject { source: Source::Prose, span, shape: relative_to(shape, start) };
-                        if object.is_lone_marker() {
-                            let ends_message = self.text.len() == offset + prose.len();
-                            self.take_lone_marker(&object, stands_alone(prose, start..at, ends_message));
-                        } else {
-                            self.objects(Source::Prose).push(object);
-                        }
+                        let ends_message = self.text.len() == offset + prose.len();
+                        let alone = object.is_lone_marker() && stands_alone(prose, start..at, ends_message);
+                        self.take(object, alone);
                     }
                 }
                 Err(broken) => {
                     at = broken.at;
-                    let objects = self.objects(Source::Prose).count();
-                    let before = Debris { objects, lone_markers: self.contents.lone_markers };
-                    debris.extend(std::iter::repeat_n(before, broken.open_braces));
-                    if opener == Some(b'{') && (broken.fault != Fault::Syntax || looks_like_json(prose, start)) {
-                        self.note_fault(broken.fault);
+                    let before = Before {
+                        objects: self.objects(Source::Prose).count(),
+                        lone_markers: self.contents.lone_markers,
+                    };
+                    debris.open(&broken.open, before);
+                    if bracket == b'{' {
+                        self.note_broken(prose.get(start..).unwrap_or_default(), broken.fault);
                     }
                 }
             }
@@ -266,47 +313,30 @@ impl Finder<'_> {
 
     fn marker_lines(&mut self, prose: &str) {
         let alone = |line: &str| {
-            let indent = line.len() - line.trim_start_matches(' ').len();
-            indent <= 3 && line.trim_matches([' ', '\t', '\r', '\n']) == DONE_MARKER && !line.starts_with('\t')
+            let unindented = line.trim_start_matches([' ', '\t']);
+            let indent = line.get(..line.len() - unindented.len()).unwrap_or_default();
+            is_plain_indent(indent) && unindented.trim_end_matches([' ', '\t', '\r', '\n']) == DONE_MARKER
         };
         let count = lines(prose).filter(|line| prose.get(line.clone()).is_some_and(alone)).count();
         self.contents.lone_markers.done += count;
         self.contents.steps += prose.len() as u64;
     }
 
-    /// `<ASK_USER_YAML>…</ASK_USER_YAML>`, outside of objects: a tag in a JSON string is only text.
-    fn yaml_tags(&mut self, prose: &str, offset: usize) {
-        let (open, close) = (memmem::Finder::new(YAML_OPEN), memmem::Finder::new(YAML_CLOSE));
-        let mut at = 0;
-        while let Some(end) = find_from(&close, prose, at) {
-            self.contents.steps += (end - at) as u64;
-            let block = prose.get(at..end).unwrap_or_default();
-            // The innermost pair: an opening tag that is opened again was never closed.
-            if let Some(start) = open.find_iter(block.as_bytes()).last() {
-                let content = offset + at + start + YAML_OPEN.len()..offset + end;
-                if !self.may_be_inside_an_object(content.start) {
-                    self.contents.yaml_blocks.push(content);
-                }
-            }
-            at = end + YAML_CLOSE.len();
+    /// A broken `{` whose first character inside could begin a key was meant as JSON; `{name}` was not.
+    fn note_broken(&mut self, from_brace: &str, fault: Fault) {
+        let inside = from_brace.get(1..).unwrap_or_default().trim_start();
+        if fault != Fault::Syntax || inside.starts_with(['"', '\'']) {
+            self.note_fault(fault);
         }
-    }
-
-    /// Where older objects have been forgotten, a place before the ones that are left is not trusted.
-    fn may_be_inside_an_object(&mut self, at: usize) -> bool {
-        let objects = self.objects(Source::Prose);
-        let forgotten = objects.dropped > 0 && objects.kept.front().is_none_or(|first| at < first.span.start);
-        forgotten || objects.iter().any(|object| object.span.contains(&at))
+        if inside.starts_with("\"ask_user\"") {
+            self.contents.broken_questions += 1;
+        }
     }
 
     /// The first fault is the one that is told.
     fn note_fault(&mut self, fault: Fault) {
         self.contents.fault.get_or_insert(fault);
     }
-}
-
-fn find_from(finder: &memmem::Finder<'_>, text: &str, at: usize) -> Option<usize> {
-    finder.find(text.as_bytes().get(at..)?).map(|found| at + found)
 }
 
 fn relative_to(mut shape: Shape, start: usize) -> Shape {
@@ -318,18 +348,26 @@ fn relative_to(mut shape: Shape, start: usize) -> Shape {
     shape
 }
 
-/// A broken `{` whose first character inside could begin a key was meant as JSON; `{name}` was not.
-fn looks_like_json(prose: &str, start: usize) -> bool {
-    prose.get(start + 1..).is_some_and(|rest| rest.trim_start().starts_with(['"', '\'']))
-}
-
+/// Whether an object is alone on its lines, or the last thing in its message, and not quoted.
+///
 /// Looks no further than the white space around the object, so that many objects on one line cost no more.
 fn stands_alone(prose: &str, span: Range<usize>, ends_message: bool) -> bool {
-    let before = prose.get(..span.start).unwrap_or_default().trim_end_matches([' ', '\t']);
+    let all_before = prose.get(..span.start).unwrap_or_default();
+    let before = all_before.trim_end_matches([' ', '\t']);
     let after = prose.get(span.end..).unwrap_or_default().trim_start_matches([' ', '\t', '\r']);
-    let begins_line = before.is_empty() || before.ends_with('\n');
-    let ends_line = after.is_empty() || after.starts_with('\n');
-    ends_line && (begins_line || (ends_message && after.trim_start().is_empty()))
+    if !(after.is_empty() || after.starts_with('\n')) {
+        return false;
+    }
+    if before.is_empty() || before.ends_with('\n') {
+        return is_plain_indent(all_before.get(before.len()..).unwrap_or_default());
+    }
+    let is_last = ends_message && after.trim_start().is_empty();
+    is_last && !before.rsplit('\n').next().unwrap_or_default().trim_start().starts_with('>')
+}
+
+/// Four spaces or a tab make an indented code block: a quoted example.
+fn is_plain_indent(indent: &str) -> bool {
+    indent.len() <= 3 && !indent.contains('\t')
 }
 
 /// How many candidates of a step, and how many YAML blocks, are looked at (OUT-10).
@@ -340,5 +378,3 @@ const WANTED: [&str; 10] = {
     [DONE_MARKER, a, b, c, d, e, f, g, h, i]
 };
 const YAML_FENCE_TAG: &str = "ask_user_yaml";
-const YAML_OPEN: &str = "<ASK_USER_YAML>";
-const YAML_CLOSE: &str = "</ASK_USER_YAML>";

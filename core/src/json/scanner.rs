@@ -32,13 +32,13 @@ pub(crate) struct Member {
 }
 
 /// Where and why a text stopped being JSON.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Broken {
     /// The first byte that does not fit; nothing before it needs to be read again.
     pub(crate) at: usize,
     pub(crate) fault: Fault,
-    /// How many `{` were still open there.
-    pub(crate) open_braces: usize,
+    /// What was still open there, the outermost first.
+    pub(crate) open: Vec<Container>,
 }
 
 /// A strict reader that builds nothing: one pass, no recursion, and it knows where it failed.
@@ -53,8 +53,8 @@ pub(crate) struct Scanner<'t> {
     pub(crate) steps: u64,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Container {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Container {
     Object,
     Array,
 }
@@ -90,8 +90,7 @@ impl<'t> Scanner<'t> {
         match result {
             Ok(end) => Ok(Shape { end, ..shape }),
             Err((at, fault)) => {
-                let open_braces = self.open.iter().filter(|open| **open == Container::Object).count();
-                Err(Broken { at: at.max(start + 1).min(self.bytes.len()), fault, open_braces })
+                Err(Broken { at: at.max(start + 1).min(self.bytes.len()), fault, open: self.open.clone() })
             }
         }
     }
@@ -314,7 +313,8 @@ mod tests {
     #[test]
     fn tells_where_it_broke_and_what_was_open() {
         let broken = Scanner::new("x{\"a\":[{\"b\": oops}]}", 9).value(1).unwrap_err();
-        assert_eq!(broken, Broken { at: 13, fault: Fault::Syntax, open_braces: 2 });
+        let open = vec![Container::Object, Container::Array, Container::Object];
+        assert_eq!(broken, Broken { at: 13, fault: Fault::Syntax, open });
     }
 
     #[test]

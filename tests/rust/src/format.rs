@@ -50,10 +50,28 @@ fn line(value: &Value) -> String {
     match value {
         Value::Array(items) => format!("[{}]", items.iter().map(line).collect::<Vec<_>>().join(", ")),
         Value::Object(members) => {
-            let members: Vec<String> =
-                members.iter().map(|(key, value)| format!("{}: {}", Value::from(key.clone()), line(value))).collect();
+            let members: Vec<String> = members
+                .iter()
+                .map(|(key, value)| format!("{}: {}", visible(&Value::from(key.clone()).to_string()), line(value)))
+                .collect();
             format!("{{{}}}", members.join(", "))
         }
-        other => other.to_string(),
+        other => visible(&other.to_string()),
     }
+}
+
+/// Characters that cannot be seen, or that reorder text, are written as escapes.
+fn visible(json: &str) -> String {
+    let hidden = |character: char| {
+        character.is_control()
+            || matches!(character, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+    };
+    json.chars().fold(String::with_capacity(json.len()), |mut text, character| {
+        if hidden(character) {
+            let _ = write!(text, "\\u{:04x}", u32::from(character));
+        } else {
+            text.push(character);
+        }
+        text
+    })
 }

@@ -3,6 +3,7 @@
 //! A vector is executed into its own filled-in form; it holds if that form equals the file.
 
 mod format;
+mod tamper;
 mod vector;
 
 pub use format::write_file;

@@ -1,5 +1,6 @@
 //! What a vector is, and how it is carried out.
 
+use crate::tamper;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use turnlatch::{
@@ -145,7 +146,7 @@ impl Stage {
     }
 
     fn carry_out(&mut self, step: &Map<String, Value>, name: &str) -> Value {
-        let kind = step.keys().find(|key| !["at", "then", "edit"].contains(&key.as_str()));
+        let kind = step.keys().find(|key| !["at", "then", "edit", "entries", "resign"].contains(&key.as_str()));
         let argument = kind.and_then(|kind| step.get(kind)).unwrap_or(&Value::Null);
         match kind.map(String::as_str) {
             Some("create") => self.create(step),
@@ -253,7 +254,7 @@ impl Stage {
         json!({"status": self.run.status()})
     }
 
-    /// Reads a document somebody has edited: each edit is `[find, replace]`, and must find something.
+    /// Reads a document somebody has tampered with.
     fn load(&self, of: &Value, step: &Map<String, Value>) -> Value {
         let mut text = match of.as_str() {
             Some("snapshot") => self.run.snapshot(),
@@ -261,12 +262,16 @@ impl Stage {
             Some("compact_journal") => self.compact.to_json(),
             _ => as_text(&of["text"]),
         };
-        for edit in step.get("edit").and_then(Value::as_array).into_iter().flatten() {
-            let (find, replace) = (edit[0].as_str().expect("a text"), edit[1].as_str().expect("a text"));
-            assert!(text.contains(find), "nothing to edit: {find}");
-            text = text.replacen(find, replace, 1);
-        }
         let snapshot = of == "snapshot" || of["as"] == "snapshot";
+        if let Some(Value::Array(order)) = step.get("entries") {
+            text = tamper::reorder(&text, order);
+        }
+        for edit in step.get("edit").and_then(Value::as_array).into_iter().flatten() {
+            text = tamper::edit(&text, edit);
+        }
+        if step.get("resign") == Some(&Value::Bool(true)) {
+            text = if snapshot { tamper::resign_snapshot(&text) } else { tamper::resign_journal(&text) };
+        }
         let loaded = if snapshot {
             Run::restore(&text)
         } else {
