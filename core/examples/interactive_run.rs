@@ -101,7 +101,7 @@ fn describe(action: &Action) -> Option<String> {
             format!("start turn {attempt_number}, going on from the answer to question {}", from.interaction_id)
         }
         Action::InjectReply { attempt_number, .. } => format!("inject the reply; turn {attempt_number} begins"),
-        Action::TerminateProcess { attempt_number } => format!("terminate the process of turn {attempt_number}"),
+        Action::TerminateProcess { attempt_number, .. } => format!("terminate the process of turn {attempt_number}"),
         Action::SetTimer { interaction_id, at } => {
             format!("set a timer for question {interaction_id} at {} s", at.as_millis() / 1000)
         }

@@ -154,9 +154,8 @@ impl Event {
         let Value::Object(mut members) = value else {
             return Err(Rejected::malformed("an event is a JSON object"));
         };
-        let name = match members.shift_remove("type") {
-            Some(Value::String(name)) => name,
-            Some(_) | None => return Err(Rejected::malformed("an event has the text `type`")),
+        let Some(Value::String(name)) = members.shift_remove("type") else {
+            return Err(Rejected::malformed("an event has the text `type`"));
         };
         let event = match name.as_str() {
             "slot_granted" => fields(members).map(|Slot { slot_id }| Event::SlotGranted { slot_id }),

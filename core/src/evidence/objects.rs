@@ -153,14 +153,16 @@ impl DebrisStack {
             Container::Array => self.arrays,
             Container::Object => self.open.len() - self.arrays,
         };
-        while of_kind > 0 {
+        if of_kind == 0 {
+            return None;
+        }
+        loop {
             let (container, before) = self.open.pop()?;
             self.arrays -= usize::from(container == Container::Array);
             if container == kind {
                 return Some(before);
             }
         }
-        None
     }
 
     /// The next bracket that means something: `]` does only while an array is open.
