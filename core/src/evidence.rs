@@ -2,6 +2,7 @@
 //!
 //! Only the assistant's own words are read, once, and nothing is decided by searching a substring.
 
+mod debris;
 mod layout;
 mod objects;
 
@@ -244,6 +245,7 @@ impl<'p> Reader<'p> {
         self.done += contents.lone_markers.done;
         self.declined += contents.lone_markers.declined;
         self.unreadable_questions += contents.broken_questions;
+        self.steps += text.len() as u64;
         self.mentioned |=
             contents.has_marker_key || memchr::memmem::find(text.as_bytes(), DONE_MARKER.as_bytes()).is_some();
         let mut questions = Vec::new();
@@ -265,6 +267,7 @@ impl<'p> Reader<'p> {
         self.fault = self.fault.or(fault);
 
         let blocks = contents.yaml_blocks.iter();
+        self.steps += blocks.clone().map(|block| block.len() as u64).sum::<u64>();
         questions.extend(
             blocks.map(|block| (block.start, ask_user::fields_of_yaml(text.get(block.clone()).unwrap_or_default()))),
         );

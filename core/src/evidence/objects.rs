@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
+use super::debris::{Before, DebrisStack, closed_by};
 use super::layout::{Segment, lines, segments};
 use super::{DONE_MARKER, Source};
 use crate::ask_user;
-use crate::json::{self, Container, Fault, Scanner, Shape};
+use crate::json::{self, Fault, Scanner, Shape};
 
 /// What stands in one message of the assistant.
 #[derive(Debug, Default)]
@@ -59,13 +60,13 @@ impl<T> Recent<T> {
         self.kept.truncate(count.saturating_sub(self.dropped));
     }
 
-    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &T> + Clone {
         self.kept.iter()
     }
 }
 
 /// How often a message says, with a marker that stands for itself, that the work is done, or that it is not.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct LoneMarkers {
     pub(super) done: usize,
     pub(super) declined: usize,
@@ -127,64 +128,6 @@ struct Finder<'t> {
     contents: Contents,
 }
 
-/// What had been found before a bracket that turned out to be debris.
-#[derive(Clone, Copy)]
-struct Before {
-    objects: usize,
-    lone_markers: LoneMarkers,
-}
-
-/// Brackets that are not JSON and have not been closed yet.
-#[derive(Default)]
-struct DebrisStack {
-    open: Vec<(Container, Before)>,
-    arrays: usize,
-}
-
-impl DebrisStack {
-    fn open(&mut self, containers: &[Container], before: Before) {
-        self.open.extend(containers.iter().map(|container| (*container, before)));
-        self.arrays += containers.iter().filter(|container| **container == Container::Array).count();
-    }
-
-    /// Closes the last bracket of this kind, and whatever was left open inside it.
-    fn close(&mut self, kind: Container) -> Option<Before> {
-        let of_kind = match kind {
-            Container::Array => self.arrays,
-            Container::Object => self.open.len() - self.arrays,
-        };
-        if of_kind == 0 {
-            return None;
-        }
-        loop {
-            let (container, before) = self.open.pop()?;
-            self.arrays -= usize::from(container == Container::Array);
-            if container == kind {
-                return Some(before);
-            }
-        }
-    }
-
-    /// The next bracket that means something: `]` does only while an array is open.
-    fn next_bracket(&self, prose: &str, at: usize) -> Option<(usize, u8)> {
-        let rest = prose.as_bytes().get(at..)?;
-        let offset = if self.arrays == 0 {
-            memchr::memchr3(b'{', b'}', b'[', rest)
-        } else {
-            rest.iter().position(|byte| matches!(byte, b'{' | b'}' | b'[' | b']'))
-        }?;
-        rest.get(offset).map(|bracket| (at + offset, *bracket))
-    }
-}
-
-fn closed_by(bracket: u8) -> Option<Container> {
-    match bracket {
-        b'}' => Some(Container::Object),
-        b']' => Some(Container::Array),
-        _ => None,
-    }
-}
-
 impl Finder<'_> {
     /// The first step of OUT-2. If the whole text is one object, nothing in its strings is looked at.
     fn whole_text(&mut self) -> bool {
@@ -192,6 +135,7 @@ impl Finder<'_> {
     }
 
     fn parts(&mut self) {
+        self.contents.steps += self.text.len() as u64;
         for segment in segments(self.text) {
             match segment {
                 Segment::Prose(range) => self.prose(range),
@@ -211,6 +155,7 @@ impl Finder<'_> {
         let source = if tag.eq_ignore_ascii_case("json") { Source::JsonFence } else { Source::Fence };
         if !self.whole_object(content.clone(), source) && source == Source::JsonFence {
             // Nothing but an object was wanted here.
+            self.contents.steps += content.len() as u64;
             self.note_fault(match json::parse_value(self.text.get(content).unwrap_or_default(), self.max_depth) {
                 Ok(_) => Fault::NotAnObject,
                 Err(fault) => fault,
@@ -303,7 +248,7 @@ impl Finder<'_> {
                         objects: self.objects(Source::Prose).count(),
                         lone_markers: self.contents.lone_markers,
                     };
-                    debris.open(&broken.open, before);
+                    debris.open(scanner.still_open(), before);
                     if bracket == b'{' {
                         self.note_broken(prose.get(start..).unwrap_or_default(), broken.fault);
                     }

@@ -32,13 +32,11 @@ pub(crate) struct Member {
 }
 
 /// Where and why a text stopped being JSON.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Broken {
     /// The first byte that does not fit; nothing before it needs to be read again.
     pub(crate) at: usize,
     pub(crate) fault: Fault,
-    /// What was still open there, the outermost first.
-    pub(crate) open: Vec<Container>,
 }
 
 /// A strict reader that builds nothing: one pass, no recursion, and it knows where it failed.
@@ -89,10 +87,13 @@ impl<'t> Scanner<'t> {
         self.steps += (end - start) as u64 + 1;
         match result {
             Ok(end) => Ok(Shape { end, ..shape }),
-            Err((at, fault)) => {
-                Err(Broken { at: at.max(start + 1).min(self.bytes.len()), fault, open: self.open.clone() })
-            }
+            Err((at, fault)) => Err(Broken { at: at.max(start + 1).min(self.bytes.len()), fault }),
         }
+    }
+
+    /// What was still open where the last value broke, the outermost first.
+    pub(crate) fn still_open(&self) -> &[Container] {
+        &self.open
     }
 
     fn scan(&mut self, start: usize, shape: &mut Shape) -> Result<usize, (usize, Fault)> {
@@ -312,9 +313,9 @@ mod tests {
 
     #[test]
     fn tells_where_it_broke_and_what_was_open() {
-        let broken = Scanner::new("x{\"a\":[{\"b\": oops}]}", 9).value(1).unwrap_err();
-        let open = vec![Container::Object, Container::Array, Container::Object];
-        assert_eq!(broken, Broken { at: 13, fault: Fault::Syntax, open });
+        let mut scanner = Scanner::new("x{\"a\":[{\"b\": oops}]}", 9);
+        assert_eq!(scanner.value(1), Err(Broken { at: 13, fault: Fault::Syntax }));
+        assert_eq!(scanner.still_open(), [Container::Object, Container::Array, Container::Object]);
     }
 
     #[test]

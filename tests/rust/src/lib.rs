@@ -2,11 +2,16 @@
 //!
 //! A vector is executed into its own filled-in form; it holds if that form equals the file.
 
+pub mod diagram;
 mod format;
+pub mod hostile;
+pub mod laws;
 mod tamper;
+mod tiny_host;
 mod vector;
 
 pub use format::write_file;
+pub use tiny_host::{Loss, TinyHost};
 pub use vector::{Vector, VectorFile, execute, expand};
 
 use std::path::{Path, PathBuf};

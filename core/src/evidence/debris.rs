@@ -1,0 +1,94 @@
+//! Brackets in prose that turned out not to be JSON: what stands inside them, if they are closed after all, is not top level.
+
+use super::objects::LoneMarkers;
+use crate::json::Container;
+
+/// What had been found before a bracket that turned out to be debris.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Before {
+    pub(super) objects: usize,
+    pub(super) lone_markers: LoneMarkers,
+}
+
+/// Debris that has not been closed yet, the innermost last; equal neighbours are counted, not repeated.
+#[derive(Default)]
+pub(super) struct DebrisStack {
+    open: Vec<(Container, Before, usize)>,
+    objects: usize,
+    arrays: usize,
+}
+
+impl DebrisStack {
+    /// Adds what was open where a value broke, the outermost first.
+    pub(super) fn open(&mut self, containers: &[Container], before: Before) {
+        for container in containers {
+            *self.count(*container) += 1;
+            match self.open.last_mut() {
+                Some((kind, known, times)) if kind == container && *known == before => *times += 1,
+                _ => self.open.push((*container, before, 1)),
+            }
+        }
+    }
+
+    /// Closes the last bracket of this kind, and whatever was left open inside it.
+    pub(super) fn close(&mut self, kind: Container) -> Option<Before> {
+        if *self.count(kind) == 0 {
+            return None;
+        }
+        while let Some((container, before, times)) = self.open.pop() {
+            if container == kind {
+                *self.count(kind) -= 1;
+                if times > 1 {
+                    self.open.push((container, before, times - 1));
+                }
+                return Some(before);
+            }
+            *self.count(container) -= times;
+        }
+        None
+    }
+
+    /// The next bracket that means something: `]` does only while an array is open.
+    pub(super) fn next_bracket(&self, prose: &str, at: usize) -> Option<(usize, u8)> {
+        let rest = prose.as_bytes().get(at..)?;
+        let offset = if self.arrays == 0 {
+            memchr::memchr3(b'{', b'}', b'[', rest)
+        } else {
+            rest.iter().position(|byte| matches!(byte, b'{' | b'}' | b'[' | b']'))
+        }?;
+        rest.get(offset).map(|bracket| (at + offset, *bracket))
+    }
+
+    fn count(&mut self, kind: Container) -> &mut usize {
+        match kind {
+            Container::Object => &mut self.objects,
+            Container::Array => &mut self.arrays,
+        }
+    }
+}
+
+/// What a closing bracket closes.
+pub(super) fn closed_by(bracket: u8) -> Option<Container> {
+    match bracket {
+        b'}' => Some(Container::Object),
+        b']' => Some(Container::Array),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_closing_bracket_takes_what_was_left_open_inside_with_it() {
+        let before = |objects| Before { objects, lone_markers: LoneMarkers::default() };
+        let mut debris = DebrisStack::default();
+        debris.open(&[Container::Object, Container::Object, Container::Array], before(1));
+        debris.open(&[Container::Array], before(2));
+        assert!(debris.close(Container::Object) == Some(before(1)));
+        assert!(debris.close(Container::Array).is_none());
+        assert!(debris.close(Container::Object) == Some(before(1)));
+        assert!(debris.close(Container::Object).is_none());
+    }
+}
