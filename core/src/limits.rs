@@ -40,8 +40,10 @@ impl Limits {
         ];
         let too_deep = (self.json_depth > Limits::MAX_JSON_DEPTH).then_some("json_depth");
         let no_questions = (self.interactions == 0).then_some("interactions");
-        let empty = sizes.into_iter().filter(|(_, size)| *size == 0).map(|(name, _)| name);
-        empty.chain(too_deep).chain(no_questions)
+        // A run admitted on a large machine must be readable in a browser, where a size has 32 bits.
+        let fits = |size: usize| u32::try_from(size).is_ok_and(|size| size > 0);
+        let senseless = sizes.into_iter().filter(move |(_, size)| !fits(*size)).map(|(name, _)| name);
+        senseless.chain(too_deep).chain(no_questions)
     }
 }
 

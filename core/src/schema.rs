@@ -277,12 +277,15 @@ fn refuse_metaschema_violations(reading: &mut Reading<'_>, schema: &Value, diale
 /// Refuses the patterns that the linear engine does not take, each place where one is used.
 fn refuse_patterns(reading: &mut Reading<'_>, dialect: Dialect) {
     let all: Vec<(u32, &str)> = (0..).zip(reading.patterns.iter().copied()).collect();
-    if all.len() > MAX_PATTERNS {
-        let message = format!("there are {} different patterns, more than {MAX_PATTERNS}", all.len());
-        reading.problems.push(SchemaProblem::new(Code::SchemaTooComplex, "", &message));
+    let (too_large, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, text)| pattern::is_too_large(text));
+    let size = rest.iter().map(|(_, text)| pattern::size(text)).fold(0, u64::saturating_add);
+    if size > MAX_PATTERNS_SIZE {
+        let message = "the patterns together are too large";
+        reading.problems.push(SchemaProblem::new(Code::SchemaTooComplex, "", message));
         return;
     }
-    for (pattern, text) in refused_patterns(&all, dialect.draft) {
+    let refused = too_large.into_iter().take(MAX_REFUSED_PATTERNS).chain(refused_patterns(&rest, dialect.draft));
+    for (pattern, text) in refused.collect::<Vec<_>>() {
         let message = format!(
             "the pattern {} cannot be used: it is not valid, needs look-around or back-references, or is too large",
             quoted(text)
@@ -366,8 +369,9 @@ const MESSAGE_BYTES: usize = 200;
 const PATH_BYTES: usize = 500;
 /// The metaschema's complaints about a longer schema are not listed, only the first is given.
 const LISTED_SCHEMA_BYTES: usize = 64 * 1024;
-/// What a compiled pattern may take: `^.{1,400}$` does, `\p{L}{30}` does not.
-const PATTERN_BYTES: usize = 512 * 1024;
+/// What a compiled pattern may take; patterns that are too large are refused before, alike on every platform.
+const PATTERN_BYTES: usize = 16 * 1024 * 1024;
 const PATTERN_CACHE_BYTES: usize = 1024 * 1024;
-const MAX_PATTERNS: usize = 1_000;
+/// Positions of all patterns of a schema: what it takes to compile them.
+const MAX_PATTERNS_SIZE: u64 = 40_000;
 const MAX_REFUSED_PATTERNS: usize = 20;

@@ -5,7 +5,7 @@
 
 /// Units of work per byte of text.
 pub(super) fn weight(pattern: &str) -> u64 {
-    let positions = positions(pattern);
+    let positions = positions(pattern, PROPERTY_WORK);
     // The engine remembers each set of positions that it has met; few positions have few sets.
     if positions <= FEW || is_deterministic(pattern) {
         return PLAIN;
@@ -13,8 +13,20 @@ pub(super) fn weight(pattern: &str) -> u64 {
     positions.saturating_mul(3).saturating_add(8)
 }
 
+/// Whether a pattern is too large to compile.
+///
+/// The engine has a limit too, but counts bytes, and those differ between platforms; this bound is reached first.
+pub(super) fn is_too_large(pattern: &str) -> bool {
+    size(pattern) > MAX_POSITIONS
+}
+
+/// What a pattern contributes to the work of compiling a schema.
+pub(super) fn size(pattern: &str) -> u64 {
+    positions(pattern, PROPERTY_SIZE)
+}
+
 /// The positions of a pattern with its counted repetitions written out; more rather than less.
-fn positions(pattern: &str) -> u64 {
+fn positions(pattern: &str, property: u64) -> u64 {
     let mut groups: Vec<u64> = Vec::new();
     let (mut sum, mut atom) = (0_u64, 0_u64);
     let mut rest = pattern.chars().peekable();
@@ -37,13 +49,19 @@ fn positions(pattern: &str) -> u64 {
                 atom = sum;
                 sum = groups.pop().unwrap_or_default();
             }
-            // What a class lists is one position, unless there are Unicode properties among it.
+            // What a class lists makes it larger, but less so than if it stood alone.
             ']' => {
-                atom = if sum < PROPERTY { 1 } else { sum };
+                atom = 1 + sum / 4;
                 sum = groups.pop().unwrap_or_default();
             }
-            // The name of a property counts as well, which is no harm.
-            '\\' => atom = if matches!(rest.next(), Some('p' | 'P')) { PROPERTY } else { 1 },
+            '\\' if matches!(rest.next(), Some('p' | 'P')) => {
+                // The name belongs to the property; what follows it may repeat them both.
+                if rest.next_if_eq(&'{').is_some() {
+                    rest.by_ref().find(|character| *character == '}');
+                }
+                atom = property;
+            }
+            '\\' => atom = 1,
             _ => atom = 1,
         }
         sum = sum.saturating_add(atom);
@@ -213,7 +231,10 @@ impl Set {
 
 const PLAIN: u64 = 2;
 const FEW: u64 = 6;
-const PROPERTY: u64 = 16;
+/// What a Unicode property counts for, in work for each byte and in size: it is a set of hundreds of ranges.
+const PROPERTY_WORK: u64 = 64;
+const PROPERTY_SIZE: u64 = 400;
+const MAX_POSITIONS: u64 = 4_000;
 
 #[cfg(test)]
 mod tests {
@@ -265,9 +286,12 @@ mod tests {
             ("{x}", 3),
         ];
         for (pattern, least) in table {
-            assert!((least..3 * least).contains(&positions(pattern)), "{pattern} {}", positions(pattern));
+            let found = positions(pattern, PROPERTY_SIZE);
+            assert!((least..3 * least).contains(&found), "{pattern} {found}");
         }
-        assert!(positions(r"[\p{L}\p{N}]{10}") >= 320);
-        assert_eq!(positions("((((a{99999999999}){99999999999}){99999999999}"), u64::MAX);
+        assert!(positions(r"[\p{L}\p{N}]{10}", PROPERTY_SIZE) >= 2_000);
+        assert_eq!(positions("((((a{99999999999}){99999999999}){99999999999}", PROPERTY_SIZE), u64::MAX);
+        assert!(!is_too_large("^.{1,400}$") && !is_too_large(r"^[\p{L}\p{N} _-]{1,15}$"));
+        assert!(is_too_large(r"\p{L}{30}") && is_too_large("a{5000}") && is_too_large(&"[a-c]".repeat(4001)));
     }
 }
