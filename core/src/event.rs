@@ -151,6 +151,14 @@ impl Event {
     pub fn from_json(text: &str) -> Result<Event, Rejected> {
         let value = json::parse_value(text, MAX_EVENT_DEPTH)
             .map_err(|fault| Rejected::malformed(format!("the event cannot be read: {fault}")))?;
+        Event::from_value(value)
+    }
+
+    /// Reads an event from a value that a binding made of its runtime's own data.
+    ///
+    /// # Errors
+    /// [`Rejected`] with `EVENT_MALFORMED` if it is not one event in the documented form.
+    pub fn from_value(value: Value) -> Result<Event, Rejected> {
         let Value::Object(mut members) = value else {
             return Err(Rejected::malformed("an event is a JSON object"));
         };

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::codes::Code;
 use crate::effect::Effect;
@@ -56,6 +57,25 @@ impl JournalEntry {
             }
             (event, judged) => JournalEntry { revision: self.revision, at: self.at, event, judged },
         }
+    }
+}
+
+impl JournalEntry {
+    /// The entry's JSON text chained to the text before it, for a store that keeps only the last one at hand.
+    ///
+    /// # Errors
+    /// `JOURNAL_INVALID` if `previous` is not the text of an entry.
+    pub fn line_after(&self, run_id: &str, previous: Option<&str>) -> Result<String, LoadError> {
+        let before = match previous {
+            None => run_id.to_owned(),
+            Some(line) => {
+                let value = json::parse_value(line, MAX_DOCUMENT_DEPTH).unwrap_or_default();
+                let chain = value.get("chain").and_then(Value::as_str);
+                chain.ok_or_else(|| invalid("the entry before", "it has no chain"))?.to_owned()
+            }
+        };
+        let chain = link_digest(&before, self.revision, self.at, &self.event);
+        Ok(canonical(&Link { revision: self.revision, at: self.at, event: self.event.clone(), chain }))
     }
 }
 
@@ -118,6 +138,29 @@ impl Journal {
         self.links.push(Link { revision: entry.revision, at: entry.at, event: entry.event, chain });
     }
 
+    /// The entries as JSON texts, one each, for a store that appends them one by one.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        self.links.iter().map(canonical).collect()
+    }
+
+    /// Reads a journal back from the texts of its entries and checks its chain.
+    ///
+    /// # Errors
+    /// `JOURNAL_INVALID` with the place if an entry was changed, moved, left out or brought in from another run. That
+    /// entries are missing at the end can only be seen by comparing the length with the run's revision.
+    pub fn from_lines<'l>(run_id: &str, lines: impl IntoIterator<Item = &'l str>) -> Result<Journal, LoadError> {
+        let mut journal = Journal { run_id: run_id.to_owned(), links: Vec::new() };
+        for line in lines {
+            let place = || format!("entry {}", journal.len() + 1);
+            let value =
+                json::parse_value(line, MAX_DOCUMENT_DEPTH).map_err(|fault| invalid(place(), fault.to_string()))?;
+            let link = serde_json::from_value(value).map_err(|error| invalid(place(), serde_message(&error)))?;
+            journal.check_and_push(link)?;
+        }
+        Ok(journal)
+    }
+
     /// How many entries there are.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -147,25 +190,14 @@ impl Journal {
     /// `JOURNAL_INVALID` with the place if it was cut, edited, reordered or joined from two runs;
     /// `JOURNAL_VERSION_UNSUPPORTED` if a newer version wrote it.
     pub fn from_json(text: &str) -> Result<Journal, LoadError> {
-        // An event stands three levels down in the document.
-        let document = json::parse_value(text, 2 * Limits::MAX_JSON_DEPTH + 3)
-            .map_err(|fault| invalid("the document", format!("{fault}")))?;
+        let document =
+            json::parse_value(text, MAX_DOCUMENT_DEPTH).map_err(|fault| invalid("the document", format!("{fault}")))?;
         check_version(&document, JOURNAL_VERSION, Code::JournalVersionUnsupported, Code::JournalInvalid)?;
         let document: DocumentIn =
             serde_json::from_value(document).map_err(|error| invalid("the document", serde_message(&error)))?;
         let mut journal = Journal { run_id: document.run_id, links: Vec::new() };
         for link in document.entries {
-            let place = format!("entry {}", journal.len() + 1);
-            if link.revision != journal.len() as u64 + 1 {
-                return Err(invalid(
-                    place,
-                    format!("expected revision {}, found {}", journal.len() + 1, link.revision),
-                ));
-            }
-            if link.chain != link_digest(journal.head(), link.revision, link.at, &link.event) {
-                return Err(invalid(place, "the entry is not the one that was written here"));
-            }
-            journal.links.push(link);
+            journal.check_and_push(link)?;
         }
         if journal.head() != document.head {
             return Err(invalid("head", "the end of the journal is missing"));
@@ -173,6 +205,20 @@ impl Journal {
         Ok(journal)
     }
 
+    fn check_and_push(&mut self, link: Link) -> Result<(), LoadError> {
+        let expected = self.len() as u64 + 1;
+        let place = || format!("entry {expected}");
+        if link.revision != expected {
+            return Err(invalid(place(), format!("expected revision {expected}, found {}", link.revision)));
+        }
+        if link.chain != link_digest(self.head(), link.revision, link.at, &link.event) {
+            return Err(invalid(place(), "the entry is not the one that was written here"));
+        }
+        self.links.push(link);
+        Ok(())
+    }
+
+    /// What the next entry is chained to.
     fn head(&self) -> &str {
         self.links.last().map_or(&self.run_id, |link| &link.chain)
     }
@@ -212,6 +258,9 @@ pub fn replay(plan: impl Into<Arc<RunPlan>>, journal: &Journal) -> Result<Replay
 fn link_digest(previous: &str, revision: u64, at: Timestamp, event: &Event) -> String {
     digest(&["turnlatch journal", previous, &canonical(&(revision, at, event))])
 }
+
+/// An event stands three levels down in a journal.
+const MAX_DOCUMENT_DEPTH: usize = 2 * Limits::MAX_JSON_DEPTH + 3;
 
 fn invalid(place: impl Into<String>, message: impl Into<String>) -> LoadError {
     LoadError::new(Code::JournalInvalid, place, message)

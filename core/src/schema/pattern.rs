@@ -54,14 +54,14 @@ fn positions(pattern: &str, property: u64) -> u64 {
                 atom = 1 + sum / 4;
                 sum = groups.pop().unwrap_or_default();
             }
-            '\\' if matches!(rest.next(), Some('p' | 'P')) => {
+            '\\' => {
+                let is_property = matches!(rest.next(), Some('p' | 'P'));
                 // The name belongs to the property; what follows it may repeat them both.
-                if rest.next_if_eq(&'{').is_some() {
+                if is_property && rest.next_if_eq(&'{').is_some() {
                     rest.by_ref().find(|character| *character == '}');
                 }
-                atom = property;
+                atom = if is_property { property } else { 1 };
             }
-            '\\' => atom = 1,
             _ => atom = 1,
         }
         sum = sum.saturating_add(atom);

@@ -177,7 +177,9 @@ impl Stage {
                 let effects: Vec<Value> = applied.effects.iter().map(|effect| json!(effect)).collect();
                 match applied.entry {
                     Some(entry) => {
+                        let line = entry.line_after(&self.plan.run_id, self.full.lines().last().map(String::as_str));
                         self.full.push(entry.clone());
+                        assert_eq!(line.ok(), self.full.lines().pop(), "an entry chained by itself is the journal's");
                         self.compact.push(entry.compact());
                         self.effects.push(effects.clone());
                     }
@@ -292,6 +294,9 @@ impl Stage {
         assert_eq!(restored.snapshot(), snapshot, "{name}: a snapshot is canonical");
         for (form, journal) in [("full", &self.full), ("compact", &self.compact)] {
             let read = Journal::from_json(&journal.to_json()).unwrap_or_else(|error| panic!("{name}: {form}: {error}"));
+            let lines = journal.lines();
+            let by_lines = Journal::from_lines(&self.plan.run_id, lines.iter().map(String::as_str));
+            assert_eq!(by_lines.as_ref(), Ok(journal), "{name}: the {form} journal is its lines");
             let replayed = replay(self.plan.clone(), &read).unwrap_or_else(|error| panic!("{name}: {form}: {error}"));
             assert_eq!(replayed.run.snapshot(), snapshot, "{name}: the {form} journal replays to the same snapshot");
             let effects: Vec<Vec<Value>> =
