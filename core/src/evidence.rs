@@ -245,9 +245,7 @@ impl<'p> Reader<'p> {
         self.done += contents.lone_markers.done;
         self.declined += contents.lone_markers.declined;
         self.unreadable_questions += contents.broken_questions;
-        self.steps += text.len() as u64;
-        self.mentioned |=
-            contents.has_marker_key || memchr::memmem::find(text.as_bytes(), DONE_MARKER.as_bytes()).is_some();
+        self.mentioned |= contents.names_marker;
         let mut questions = Vec::new();
         let mut candidates = Vec::new();
         for object in contents.objects.values().flat_map(objects::Recent::iter) {

@@ -2,6 +2,8 @@
 //!
 //! The gates are asked in order and the first that answers decides. Every question and answer is kept in the decision.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::ask_user;
@@ -20,7 +22,7 @@ pub struct Decision {
     /// What the run becomes.
     pub outcome: Verdict,
     /// The rule that decided.
-    pub rule: String,
+    pub rule: Cow<'static, str>,
     /// The failure's code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
@@ -65,11 +67,11 @@ impl Verdict {
 #[serde(deny_unknown_fields)]
 pub struct GateCheck {
     /// The rule's id.
-    pub gate: String,
+    pub gate: Cow<'static, str>,
     /// Whether it decided.
     pub result: GateResult,
     /// What it saw.
-    pub detail: String,
+    pub detail: Cow<'static, str>,
 }
 
 /// Whether a gate decided.
@@ -125,7 +127,7 @@ pub(crate) fn judge(plan: &RunPlan, position: Position, report: &TurnReport) -> 
 
 /// The gates alone, on evidence that has been read.
 pub(crate) fn judge_found(plan: &RunPlan, position: Position, report: &TurnReport, found: Found) -> Judged {
-    let mut bench = Bench { plan, report, found, warnings: Vec::new(), checks: Vec::new() };
+    let mut bench = Bench { plan, report, found, warnings: Vec::new(), checks: Vec::with_capacity(7) };
     if matches!(bench.found.evidence.source, Some(Source::JsonFence | Source::Fence | Source::Prose)) {
         bench.warn(Code::OutputRepairedGeneric, "the output was found inside other text");
     }
@@ -189,12 +191,12 @@ impl Bench<'_> {
             Ok(ruling) => return ruling,
             Err(missing) => missing,
         };
-        self.passed("GATE-5", &missing);
+        self.passed("GATE-5", missing.clone());
         if let Some(ruling) = self.out_of_attempts(position) {
             return ruling;
         }
         let message = format!("the run waits for the user: {missing}");
-        self.decided("GATE-7", &message);
+        self.decided("GATE-7", message.clone());
         Ruling::Wait { rule: "GATE-7", message }
     }
 
@@ -231,7 +233,7 @@ impl Bench<'_> {
                     format!("attempt {} of {max} ended without evidence of completion", position.attempt_number);
                 return Some(self.fail("GATE-6", Code::InteractiveMaxAttemptExceeded, message));
             }
-            Some(max) => self.passed("GATE-6", &format!("attempt {} of {max}", position.attempt_number)),
+            Some(max) => self.passed("GATE-6", format!("attempt {} of {max}", position.attempt_number)),
             None => self.passed("GATE-6", "attempts are not limited"),
         }
         if position.interactions >= self.plan.limits.interactions {
@@ -252,12 +254,12 @@ impl Bench<'_> {
             Some(code) if code != 0 => format!("the turn failed with exit code {code}"),
             _ => "the turn failed".to_owned(),
         };
-        self.decided("GATE-1", &format!("{message}: {reason}"));
+        self.decided("GATE-1", format!("{message}: {reason}"));
         Ruling::Fail { rule: "GATE-1", code: reason, message }
     }
 
     /// A success, unless an artifact is missing (GATE-8).
-    fn complete(&mut self, rule: &'static str, detail: &str) -> Ruling {
+    fn complete(&mut self, rule: &'static str, detail: &'static str) -> Ruling {
         let missing: Vec<_> =
             self.plan.required_artifacts.iter().filter(|path| !self.report.artifacts.contains(path)).collect();
         if missing.is_empty() {
@@ -283,7 +285,7 @@ impl Bench<'_> {
     }
 
     fn fail(&mut self, rule: &'static str, code: Code, message: String) -> Ruling {
-        self.decided(rule, &format!("{message}: {code}"));
+        self.decided(rule, format!("{message}: {code}"));
         Ruling::Fail { rule, code: code.as_str().to_owned(), message }
     }
 
@@ -297,7 +299,7 @@ impl Bench<'_> {
         let data_text = if outcome == Verdict::Succeeded { self.found.data_text.take() } else { None };
         let decision = Decision {
             outcome,
-            rule: rule.to_owned(),
+            rule: Cow::Borrowed(rule),
             code,
             message,
             evidence: self.found.evidence,
@@ -327,16 +329,12 @@ impl Bench<'_> {
         }
     }
 
-    fn passed(&mut self, gate: &str, detail: &str) {
-        self.check(gate, GateResult::Passed, detail);
+    fn passed(&mut self, gate: &'static str, detail: impl Into<Cow<'static, str>>) {
+        self.checks.push(GateCheck { gate: gate.into(), result: GateResult::Passed, detail: detail.into() });
     }
 
-    fn decided(&mut self, gate: &str, detail: &str) {
-        self.check(gate, GateResult::Decided, detail);
-    }
-
-    fn check(&mut self, gate: &str, result: GateResult, detail: &str) {
-        self.checks.push(GateCheck { gate: gate.to_owned(), result, detail: detail.to_owned() });
+    fn decided(&mut self, gate: &'static str, detail: impl Into<Cow<'static, str>>) {
+        self.checks.push(GateCheck { gate: gate.into(), result: GateResult::Decided, detail: detail.into() });
     }
 
     fn warn(&mut self, code: Code, message: &str) {

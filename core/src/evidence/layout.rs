@@ -23,6 +23,11 @@ pub(super) enum Segment {
 /// Splits a message into prose and blocks.
 pub(super) fn segments(text: &str) -> Vec<Segment> {
     let mut segments = Vec::new();
+    // Most messages have no block at all, and three fast searches say so.
+    if !["```", "~~~", YAML_OPEN].iter().any(|sign| memchr::memmem::find(text.as_bytes(), sign.as_bytes()).is_some()) {
+        push_prose(&mut segments, 0..text.len());
+        return segments;
+    }
     let mut prose_start = 0;
     let mut open: Option<OpenFence> = None;
     let mut yaml = YamlTags::new(text);

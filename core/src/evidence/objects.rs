@@ -20,8 +20,8 @@ pub(super) struct Contents {
     pub(super) lone_markers: LoneMarkers,
     /// How many questions are broken beyond reading.
     pub(super) broken_questions: usize,
-    /// Whether an object has the marker's key, whatever its value.
-    pub(super) has_marker_key: bool,
+    /// Whether the marker is named at all, in whatever place and form.
+    pub(super) names_marker: bool,
     /// Why something that looked like an output is none.
     pub(super) fault: Option<Fault>,
     /// Bytes looked at: the measure of work.
@@ -116,6 +116,7 @@ impl FoundObject {
 pub(super) fn find(text: &str, max_depth: usize) -> Contents {
     let mut finder = Finder { text, max_depth, contents: Contents::default() };
     finder.contents.steps = text.len() as u64;
+    finder.contents.names_marker = memchr::memmem::find(text.as_bytes(), DONE_MARKER.as_bytes()).is_some();
     if !finder.whole_text() {
         finder.parts();
     }
@@ -195,12 +196,14 @@ impl Finder<'_> {
         let start = range.start;
         let prose = self.text.get(range).unwrap_or_default();
         self.prose_objects(prose, start);
-        self.marker_lines(prose);
+        if self.contents.names_marker {
+            self.marker_lines(prose);
+        }
     }
 
     fn take(&mut self, object: FoundObject, stands_for_itself: bool) {
         let marker = object.marker(self.text);
-        self.contents.has_marker_key |= marker.is_some();
+        self.contents.names_marker |= marker.is_some();
         match marker {
             _ if !object.is_lone_marker() => self.objects(object.source).push(object),
             Some("true") if stands_for_itself => self.contents.lone_markers.done += 1,
