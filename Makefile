@@ -1,44 +1,75 @@
 # `make help` lists what there is. Every target works from a clean clone and twice in a row.
 .DEFAULT_GOAL := help
-.PHONY: help setup check test demo bench coverage clean
+.PHONY: help setup setup-rust setup-python check check-rust check-python test test-rust test-python demo bench coverage clean
 
 CARGO ?= cargo
+PYTHON ?= python3
+VENV := $(CURDIR)/.venv
 # One set of features for every command: building crates alone would build their dependencies a second time.
 ALL := --workspace --all-targets --locked
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: ## Get the toolchain's parts and the dependencies
+setup: setup-rust setup-python ## Get the toolchains' parts, the dependencies and the Python package
+
+setup-rust:
 	@rustup show active-toolchain
 	@rustup target list --installed | grep -qx wasm32-unknown-unknown || rustup target add wasm32-unknown-unknown
 	@rustup component list --installed | grep -q '^clippy' || rustup component add clippy
 	@rustup component list --installed | grep -q '^rustfmt' || rustup component add rustfmt
 	$(CARGO) fetch --locked
 
-check: setup ## Formatting, lints, docs, licences, and that the core builds for wasm
+# The package is built as a wheel and installed like any other, so what is tested is what users get.
+setup-python: setup-rust $(VENV)/.ready
+	@rm -rf $(VENV)/wheels
+	cd bindings-python && PATH="$(VENV)/bin:$$PATH" maturin build --locked --profile dev --interpreter $(VENV)/bin/python --out $(VENV)/wheels
+	$(VENV)/bin/pip install --quiet --force-reinstall --no-deps $(VENV)/wheels/*.whl
+
+$(VENV)/.ready: bindings-python/requirements-dev.txt
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --requirement bindings-python/requirements-dev.txt
+	@touch $@
+
+check: check-rust check-python ## Formatting, lints, types, docs, licences, and that the core builds for wasm
+
+check-rust: setup-rust
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy $(ALL) -- --deny warnings
 	RUSTDOCFLAGS='--deny warnings' $(CARGO) doc --workspace --no-deps --locked
 	$(CARGO) check --package turnlatch --target wasm32-unknown-unknown --locked
-	python3 scripts/check_licences.py
-	python3 scripts/check_docs.py
+	$(PYTHON) scripts/check_licences.py
+	$(PYTHON) scripts/check_docs.py
 
-test: setup ## Every test: vectors, properties, the exhaustive walk, linear work, examples, README
-	$(CARGO) test $(ALL)
+check-python: setup-python
+	$(VENV)/bin/ruff check bindings-python scripts
+	$(VENV)/bin/ruff format --check bindings-python scripts
+	cd bindings-python && $(VENV)/bin/mypy
+	cd bindings-python && $(VENV)/bin/python -m mypy.stubtest turnlatch._core
+	cd bindings-python && $(VENV)/bin/pyright
+
+test: test-rust test-python ## Every test: vectors in every runtime, properties, the exhaustive walk, examples, READMEs
+
+# Benchmarks are built by `check` and run by `bench`; the output of passing tests says how much they covered.
+test-rust: setup-rust
+	$(CARGO) test --workspace --lib --examples --tests --locked -- --show-output
 	$(CARGO) test --workspace --doc --locked
-	python3 scripts/check_examples.py
+	$(PYTHON) scripts/check_examples.py
 
-demo: setup ## One interactive run as a readable timeline
+test-python: setup-python
+	cd bindings-python && $(VENV)/bin/pytest -q
+
+demo: setup-rust ## One interactive run as a readable timeline
 	$(CARGO) run --quiet --locked --package turnlatch --example interactive_run
 
-bench: setup ## The core beside the bare limit of its parts, as ratios
+bench: setup-rust ## The core beside the bare limit of its parts, as ratios
 	$(CARGO) bench --locked --package turnlatch-tests --bench turns
 
-coverage: setup ## Line coverage of core/src; fails below 95 %
+coverage: setup-rust ## Line coverage of core/src; fails below 95 %
 	@rustup component list --installed | grep -q '^llvm-tools' || rustup component add llvm-tools
 	@$(CARGO) llvm-cov --version >/dev/null 2>&1 || $(CARGO) install cargo-llvm-cov --locked
 	$(CARGO) llvm-cov --workspace --ignore-filename-regex '(tests/rust|examples)/' --fail-under-lines 95
 
 clean: ## Remove what was built
 	$(CARGO) clean
+	rm -rf $(VENV)

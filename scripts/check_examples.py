@@ -15,10 +15,14 @@ def run(example: str, *arguments: str, stdin: str = "") -> subprocess.CompletedP
     return subprocess.run(command, capture_output=True, text=True, input=stdin, check=False)
 
 
+passed: list[str] = []
+
+
 def expect(condition: bool, what: str, result: subprocess.CompletedProcess[str]) -> None:
     if not condition:
         print(f"FAILED: {what}\nexit {result.returncode}\n{result.stdout}\n{result.stderr}")
         sys.exit(1)
+    passed.append(what)
     print(f"ok: {what}")
 
 
@@ -33,7 +37,9 @@ def main() -> None:
 
         waits = run("explain", *skill, "--mode", "interactive", paths["turn.txt"])
         told = ["waiting_user  by GATE-7", "Which answer do you want?", "attempt 1 of 2"]
-        expect(waits.returncode == 0 and all(text in waits.stdout for text in told), "explain tells why a run waits", waits)
+        expect(
+            waits.returncode == 0 and all(text in waits.stdout for text in told), "explain tells why a run waits", waits
+        )
         expect("\x1b[" not in waits.stdout, "explain writes no colour into a pipe", waits)
 
         last = run("explain", *skill, "--attempt", "2", "--json", paths["turn.txt"])
@@ -44,7 +50,9 @@ def main() -> None:
         expect("succeeded  by GATE-3" in done.stdout, "explain reads standard input", done)
 
         refused = run("explain", "--mode", "sometimes", paths["turn.txt"])
-        expect(refused.returncode == 1 and "EXECUTION_MODE_INVALID" in refused.stdout, "explain tells a refusal", refused)
+        expect(
+            refused.returncode == 1 and "EXECUTION_MODE_INVALID" in refused.stdout, "explain tells a refusal", refused
+        )
         usage = run("explain", "--what")
         expect(usage.returncode == 2 and "usage:" in usage.stderr, "explain says how it is used", usage)
 
@@ -52,7 +60,7 @@ def main() -> None:
         expect("STALE_INTERACTION" in codes.stdout and "409" in codes.stdout, "codes prints the table", codes)
         demo = run("interactive_run")
         expect("restored and equal: true" in demo.stdout, "the demo runs to its end", demo)
-    print("8 passed, 0 failed")
+    print(f"{len(passed)} passed, 0 failed")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,18 @@ import re
 import subprocess
 import sys
 
-ALLOWED = {"MIT", "Apache-2.0", "Unlicense", "BSD-2-Clause", "BSD-3-Clause", "Zlib", "Unicode-3.0", "ISC", "0BSD", "MIT-0"}
+ALLOWED = {
+    "MIT",
+    "Apache-2.0",
+    "Unlicense",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "Zlib",
+    "Unicode-3.0",
+    "ISC",
+    "0BSD",
+    "MIT-0",
+}
 
 
 def main() -> int:
@@ -14,8 +25,8 @@ def main() -> int:
     metadata = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     packages = {package["id"]: package for package in metadata["packages"]}
     nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
-    core = next(id_ for id_, package in packages.items() if package["name"] == "turnlatch")
-    seen, todo = set(), [core]
+    shipped = {"turnlatch", "turnlatch-python"}
+    seen, todo = set(), [id_ for id_, package in packages.items() if package["name"] in shipped]
     while todo:
         current = todo.pop()
         if current in seen:

@@ -1,0 +1,30 @@
+"""The core's ways to say no. Each has a stable ``code``, a ``message`` and ``details``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class TurnlatchError(Exception):
+    """Something was not done; nothing has changed."""
+
+    def __init__(self, code: str, message: str, details: Any = None) -> None:
+        super().__init__(f"{code}: {message}")
+        self.code = code
+        self.message = message
+        self.details = details
+
+    def __reduce__(self) -> tuple[type[TurnlatchError], tuple[str, str, Any]]:
+        return type(self), (self.code, self.message, self.details)
+
+
+class Refused(TurnlatchError):
+    """Admission said no; there is no run. ``details`` lists every problem."""
+
+
+class Rejected(TurnlatchError):
+    """An event was not applied; the run is unchanged. ``details`` is the receipt, if the event was a request."""
+
+
+class NotLoaded(TurnlatchError):
+    """A snapshot or journal was not loaded. ``details["place"]`` says where it is wrong."""

@@ -1,0 +1,341 @@
+"""Admission, runs and journals: the core with Python's types."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+from typing import Any, cast
+
+from . import _core, types
+from .errors import Rejected
+
+Time = int | datetime
+"""Milliseconds since the Unix epoch, or a datetime that knows its time zone."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+
+def to_millis(now: Time) -> int:
+    """Milliseconds since the epoch. A datetime without a time zone is refused: nobody can know what it means."""
+    if isinstance(now, datetime):
+        if now.tzinfo is None or now.utcoffset() is None:
+            raise ValueError("a datetime needs a time zone, for example datetime.now(timezone.utc)")
+        return (now - _EPOCH) // timedelta(milliseconds=1)
+    return now
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a skill declares: its ``runner.json`` and its schemas. Text is taken as it is, a dict as its JSON text."""
+
+    runner: str | Mapping[str, Any]
+    output_schema: str | Mapping[str, Any] | bool | None = None
+    input_schema: str | Mapping[str, Any] | bool | None = None
+    parameter_schema: str | Mapping[str, Any] | bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """An admitted run's settings."""
+
+    _core: _core.Plan
+
+    @property
+    def run_id(self) -> str:
+        """The run's id."""
+        return self._core.run_id
+
+    @property
+    def warnings(self) -> list[types.Note]:
+        """What admission warned of."""
+        return cast("list[types.Note]", self._core.to_dict()["warnings"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every setting, as a snapshot holds it."""
+        return self._core.to_dict()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One event that changed a run, for its journal."""
+
+    _core: _core.Entry
+
+    @property
+    def revision(self) -> int:
+        """The run's revision after it."""
+        return self._core.revision
+
+    @property
+    def at(self) -> int:
+        """The time the host gave."""
+        return self._core.at
+
+    def compact(self) -> Entry:
+        """The entry without a turn's text: its digest and the recorded decision instead."""
+        return Entry(self._core.compact())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The entry as data."""
+        return self._core.to_dict()
+
+    def line_after(self, run_id: str, previous: str | None = None) -> str:
+        """The entry as JSON text, chained to the text before it."""
+        return self._core.line_after(run_id, previous)
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What came of an event. Save the run, then perform ``effects`` in order."""
+
+    effects: list[types.Effect]
+    receipt: types.Receipt | None
+    entry: Entry | None
+
+    @classmethod
+    def _of(cls, parts: tuple[Any, Any, _core.Entry | None]) -> Applied:
+        effects, receipt, entry = parts
+        return cls(effects, receipt, None if entry is None else Entry(entry))
+
+
+@dataclass(frozen=True, slots=True)
+class Answered(Applied):
+    """What came of a request: there is always a receipt."""
+
+    receipt: types.Receipt
+
+
+def admit(
+    manifest: Manifest,
+    request: str | Mapping[str, Any],
+    *,
+    engines: Iterable[str],
+    limits: Mapping[str, int] | None = None,
+) -> Plan:
+    """Makes a plan of a skill and a request, or raises :class:`turnlatch.Refused` with every problem."""
+    if isinstance(engines, str):
+        raise TypeError("engines is a list of names, not one text")
+    return Plan(
+        _core.admit(
+            _text(manifest.runner),
+            _text(request),
+            list(engines),
+            _optional_text(manifest.output_schema),
+            _optional_text(manifest.input_schema),
+            _optional_text(manifest.parameter_schema),
+            limits,
+        )
+    )
+
+
+class Run:
+    """One execution of a skill for one request. Safe to use from several threads."""
+
+    __slots__ = ("_core",)
+
+    def __init__(self, core: _core.Run) -> None:
+        """Use :meth:`create` or :meth:`from_json`."""
+        self._core = core
+
+    @classmethod
+    def create(cls, plan: Plan, now: Time) -> tuple[Run, Applied]:
+        """Makes a run of an admitted plan. It is queued and asks for its first slot."""
+        run, applied = _core.Run.create(plan._core, to_millis(now))
+        return cls(run), Applied._of(applied)
+
+    @classmethod
+    def from_json(cls, snapshot: str) -> Run:
+        """Reads a snapshot back, or raises :class:`turnlatch.NotLoaded`."""
+        return cls(_core.Run.restore(snapshot))
+
+    def to_json(self) -> str:
+        """The run as canonical JSON text: the same run gives the same text, in every language."""
+        return self._core.snapshot()
+
+    def snapshot(self) -> dict[str, Any]:
+        """The run as data."""
+        return cast("dict[str, Any]", json.loads(self._core.snapshot()))
+
+    def apply(self, event: types.Event, now: Time) -> Applied:
+        """Applies one event, or raises :class:`turnlatch.Rejected` and leaves the run as it was."""
+        return Applied._of(self._core.apply(event, to_millis(now)))
+
+    def apply_json(self, event: str, now: Time) -> Applied:
+        """Applies one event given as JSON text."""
+        return Applied._of(self._core.apply_json(event, to_millis(now)))
+
+    def reply(
+        self,
+        interaction_id: int,
+        response: Any,
+        now: Time,
+        *,
+        idempotency_key: str | None = None,
+        expected_revision: int | None = None,
+    ) -> Answered:
+        """Takes a reply. Whatever becomes of it, ``receipt`` says so; only a malformed one raises."""
+        event: dict[str, Any] = {"type": "reply", "interaction_id": interaction_id, "response": response}
+        if idempotency_key is not None:
+            event["idempotency_key"] = idempotency_key
+        if expected_revision is not None:
+            event["expected_revision"] = expected_revision
+        return self._request(event, now)
+
+    def cancel(self, now: Time, reason: str | None = None) -> Answered:
+        """Ends the run. ``receipt`` is ``canceled``, or ``already_ended``."""
+        event: dict[str, Any] = {"type": "cancel"}
+        if reason is not None:
+            event["reason"] = reason
+        return self._request(event, now)
+
+    def _request(self, event: dict[str, Any], now: Time) -> Answered:
+        try:
+            effects, receipt, entry = self._core.apply(event, to_millis(now))
+        except Rejected as rejected:
+            if rejected.details is None:
+                raise
+            return Answered([], cast("types.Receipt", rejected.details), None)
+        return Answered(effects, cast("types.Receipt", receipt), None if entry is None else Entry(entry))
+
+    @property
+    def run_id(self) -> str:
+        """The run's id."""
+        return self._core.run_id
+
+    @property
+    def status(self) -> types.Status:
+        """Where the run is."""
+        return cast("types.Status", self._core.status)
+
+    @property
+    def revision(self) -> int:
+        """How many events have changed it."""
+        return self._core.revision
+
+    @property
+    def attempt_number(self) -> int:
+        """The number of the last turn that started; 0 before the first."""
+        return self._core.attempt_number
+
+    @property
+    def session_handle(self) -> str | None:
+        """The last good handle of the agent's session."""
+        return self._core.session_handle
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing can happen to it any more."""
+        return self.status in ("succeeded", "failed", "canceled")
+
+    def status_view(self) -> types.StatusView:
+        """The run as a client sees it."""
+        return cast("types.StatusView", self._core.status_view())
+
+    def pending_view(self) -> types.PendingView:
+        """The pending question as a client sees it, or ``None`` in its place."""
+        return cast("types.PendingView", self._core.pending_view())
+
+    def history(self) -> list[types.InteractionRecord]:
+        """Every question that came to its end, in order."""
+        return cast("list[types.InteractionRecord]", self._core.history())
+
+    def outstanding(self) -> types.Outstanding:
+        """What the host still owes, and what the run may still own: for the time after a crash."""
+        return cast("types.Outstanding", self._core.outstanding())
+
+    def allowed(self, now: Time) -> types.Allowed:
+        """The requests that would be taken now, and for the others the reason."""
+        return cast("types.Allowed", self._core.allowed(to_millis(now)))
+
+    def explain(self) -> types.Explanation:
+        """Why the run is where it is."""
+        return cast("types.Explanation", self._core.explain())
+
+    def why_not(self, target: types.Status) -> types.WhyNot:
+        """What keeps the run from a status."""
+        return cast("types.WhyNot", self._core.why_not(target))
+
+    def __repr__(self) -> str:
+        return f"<turnlatch.Run {self.run_id} {self.status} revision {self.revision}>"
+
+
+class Journal:
+    """What happened to a run, in order and chained; it replays to the same run and the same effects."""
+
+    __slots__ = ("_core",)
+
+    def __init__(self, plan: Plan) -> None:
+        self._core = _core.Journal(plan._core)
+
+    @classmethod
+    def from_json(cls, text: str) -> Journal:
+        """Reads a journal back, or raises :class:`turnlatch.NotLoaded`."""
+        return cls._of(_core.Journal.from_json(text))
+
+    @classmethod
+    def from_lines(cls, run_id: str, lines: Sequence[str]) -> Journal:
+        """Reads a journal back from the texts of its entries (:meth:`Entry.line_after`)."""
+        return cls._of(_core.Journal.from_lines(run_id, list(lines)))
+
+    @classmethod
+    def _of(cls, core: _core.Journal) -> Journal:
+        journal = cls.__new__(cls)
+        journal._core = core
+        return journal
+
+    def push(self, entry: Entry) -> None:
+        """Appends what :meth:`Run.apply` gave."""
+        self._core.push(entry._core)
+
+    def to_json(self) -> str:
+        """The journal as JSON text."""
+        return self._core.to_json()
+
+    def __len__(self) -> int:
+        return len(self._core)
+
+
+def replay(plan: Plan, journal: Journal) -> tuple[Run, list[list[types.Effect]]]:
+    """Makes a run again from its plan and journal, and gives every effect it told on the way."""
+    run, effects = journal._core.replay(plan._core)
+    return Run(run), effects
+
+
+def evaluate_turn(plan: Plan, report: types.TurnReport) -> types.Judged:
+    """Judges one turn by itself: the gate alone, without a run."""
+    return cast("types.Judged", _core.evaluate_turn(plan._core, report))
+
+
+def patch_skill(skill: str, mode: types.ExecutionMode, plan: Plan | None = None) -> str:
+    """The skill's text with the instructions for this mode at its end, and the plan's output schema if there is one."""
+    return _core.patch_skill(skill, mode, None if plan is None else plan._core)
+
+
+def codes() -> list[types.CodeInfo]:
+    """Every stable code with its HTTP status, its meaning and what to do about it."""
+    return cast("list[types.CodeInfo]", _core.codes())
+
+
+def display_text(text: str) -> str:
+    """The text with terminal escapes, control and bidi characters made visible."""
+    return _core.display_text(text)
+
+
+def _text(document: str | Mapping[str, Any] | bool) -> str:
+    """A document as text. Data is written as the core writes it: a plan holds the same text in every language."""
+    if not isinstance(document, str):
+        document = json.dumps(document, default=_members, ensure_ascii=False, separators=(",", ":"))
+    # Half of a surrogate pair is no text; as an escape it reaches the core, which refuses it by its code.
+    return document.encode(errors="backslashreplace").decode()
+
+
+def _members(document: object) -> dict[str, Any]:
+    if isinstance(document, Mapping):
+        return dict(cast("Mapping[str, Any]", document))
+    raise TypeError(f"expected JSON data, found {type(document).__name__}")
+
+
+def _optional_text(document: str | Mapping[str, Any] | bool | None) -> str | None:
+    return None if document is None else _text(document)

@@ -1,0 +1,338 @@
+"""The data that goes in and comes out, as it stands on the wire. Everything is a plain dict: ``match`` on ``type``."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Literal, TypeAlias, TypedDict
+
+if sys.version_info >= (3, 11):
+    from typing import NotRequired
+else:
+    from typing_extensions import NotRequired
+
+Status: TypeAlias = Literal["queued", "running", "waiting_user", "succeeded", "failed", "canceled"]
+ExecutionMode: TypeAlias = Literal["auto", "interactive"]
+Kind: TypeAlias = Literal["choose_one", "confirm", "fill_fields", "open_text", "risk_ack"]
+ResolutionMode: TypeAlias = Literal["user_reply", "auto_decide_timeout", "canceled", "expired"]
+
+
+class Message(TypedDict):
+    role: str
+    text: str
+
+
+class SlotGranted(TypedDict):
+    type: Literal["slot_granted"]
+    slot_id: str
+
+
+class TurnReport(TypedDict, total=False):
+    """What a finished turn left behind; at most one of ``output``, ``messages`` and ``text``."""
+
+    attempt_number: int
+    slot_id: str
+    exit_code: int
+    failure_reason: str
+    output: Any
+    messages: list[Message]
+    text: str
+    session_handle: str
+    artifacts: list[str]
+
+
+class TurnFinished(TypedDict):
+    type: Literal["turn_finished"]
+    attempt_number: int
+    slot_id: NotRequired[str]
+    exit_code: NotRequired[int]
+    failure_reason: NotRequired[str]
+    output: NotRequired[Any]
+    messages: NotRequired[list[Message]]
+    text: NotRequired[str]
+    session_handle: NotRequired[str]
+    artifacts: NotRequired[list[str]]
+
+
+class Reply(TypedDict):
+    type: Literal["reply"]
+    interaction_id: int
+    response: Any
+    idempotency_key: NotRequired[str]
+    expected_revision: NotRequired[int]
+
+
+class TimerFired(TypedDict):
+    type: Literal["timer_fired"]
+    interaction_id: int
+
+
+class ProcessLost(TypedDict):
+    type: Literal["process_lost"]
+    attempt_number: int
+    slot_id: NotRequired[str]
+
+
+class Cancel(TypedDict):
+    type: Literal["cancel"]
+    reason: NotRequired[str]
+
+
+Event: TypeAlias = SlotGranted | TurnFinished | Reply | TimerFired | ProcessLost | Cancel
+
+
+class AcquireSlot(TypedDict):
+    type: Literal["acquire_slot"]
+    id: str
+    slot_id: str
+
+
+class ReleaseSlot(TypedDict):
+    type: Literal["release_slot"]
+    id: str
+    slot_id: str
+
+
+class Resume(TypedDict):
+    session_handle: NotRequired[str]
+    interaction_id: int
+    response: str
+
+
+class StartTurn(TypedDict):
+    type: Literal["start_turn"]
+    id: str
+    attempt_number: int
+    slot_id: str
+    resume: NotRequired[Resume]
+
+
+class InjectReply(TypedDict):
+    type: Literal["inject_reply"]
+    id: str
+    attempt_number: int
+    slot_id: str
+    interaction_id: int
+    response: str
+
+
+class TerminateProcess(TypedDict):
+    type: Literal["terminate_process"]
+    id: str
+    attempt_number: int
+    slot_id: str
+
+
+class SetTimer(TypedDict):
+    type: Literal["set_timer"]
+    id: str
+    interaction_id: int
+    at: int
+
+
+class CancelTimer(TypedDict):
+    type: Literal["cancel_timer"]
+    id: str
+    interaction_id: int
+
+
+class Notify(TypedDict):
+    type: Literal["notify"]
+    id: str
+    what: Literal["status_changed"]
+    status: Status
+    interaction_id: NotRequired[int]
+
+
+Effect: TypeAlias = (
+    AcquireSlot | ReleaseSlot | StartTurn | InjectReply | TerminateProcess | SetTimer | CancelTimer | Notify
+)
+
+
+class Resolved(TypedDict):
+    resolution_mode: ResolutionMode
+    resolved_at: int
+    resolved_by: Literal["user", "auto_decision", "end_of_run", "deadline"]
+
+
+class Receipt(TypedDict):
+    receipt: Literal[
+        "accepted",
+        "duplicate",
+        "conflict",
+        "stale",
+        "not_waiting",
+        "unknown",
+        "not_interactive",
+        "too_large",
+        "canceled",
+        "already_ended",
+    ]
+    code: NotRequired[str]
+    interaction_id: NotRequired[int]
+    pending_interaction_id: NotRequired[int]
+    resolved: NotRequired[Resolved]
+    status: Status
+    revision: int
+
+
+class Note(TypedDict):
+    code: str
+    message: str
+
+
+class Violation(TypedDict):
+    instance_path: str
+    schema_path: str
+    message: str
+
+
+class Evidence(TypedDict):
+    marker: Literal["absent", "declined", "found"]
+    output: Literal["missing", "unparsable", "invalid", "valid", "unchecked"]
+    source: NotRequired[Literal["host", "whole_text", "json_fence", "fence", "prose"]]
+    asks: bool
+    violations: NotRequired[list[Violation]]
+
+
+class GateCheck(TypedDict):
+    gate: str
+    result: Literal["passed", "decided"]
+    detail: str
+
+
+class Decision(TypedDict):
+    outcome: Literal["succeeded", "failed", "waiting_user"]
+    rule: str
+    code: NotRequired[str]
+    message: str
+    evidence: Evidence
+    warnings: list[Note]
+    diagnostics: list[Note]
+    checks: list[GateCheck]
+
+
+class Judged(TypedDict):
+    """A decision and what the run goes on with. ``question`` is as a snapshot holds it."""
+
+    decision: Decision
+    data_text: NotRequired[str]
+    question: NotRequired[dict[str, Any]]
+
+
+class RunError(TypedDict):
+    code: str
+    message: str
+
+
+class StatusView(TypedDict):
+    run_id: str
+    status: Status
+    execution_mode: ExecutionMode
+    engine: str
+    attempt_number: int
+    max_attempt: NotRequired[int]
+    pending_interaction_id: NotRequired[int]
+    warnings: list[Note]
+    error: NotRequired[RunError]
+    diagnostics: list[Note]
+    interaction_count: int
+    auto_decision_count: int
+    data: NotRequired[Any]
+    data_text: NotRequired[str]
+    created_at: int
+    updated_at: int
+    revision: int
+
+
+class Option(TypedDict):
+    label: str
+    value: NotRequired[Any]
+
+
+class Interaction(TypedDict):
+    interaction_id: int
+    kind: Kind
+    prompt: str
+    display_prompt: str
+    options: list[Option]
+    ui_hints: dict[str, Any]
+    default_decision_policy: str
+    required_fields: list[str]
+    context: dict[str, Any]
+    attempt_number: int
+    asked_at: int
+    deadline_at: NotRequired[int]
+
+
+class PendingView(TypedDict):
+    run_id: str
+    status: Status
+    pending: Interaction | None
+
+
+class InteractionRecord(TypedDict):
+    interaction_id: int
+    attempt_number: int
+    kind: Kind
+    prompt: str
+    response: NotRequired[str]
+    resolution_mode: ResolutionMode
+    asked_at: int
+    resolved_at: int
+    idempotency_key: NotRequired[str]
+    revision: int
+
+
+class Keep(TypedDict):
+    slot_id: NotRequired[str]
+    timer: NotRequired[int]
+    process: NotRequired[str]
+
+
+class Outstanding(TypedDict):
+    effects: list[Effect]
+    keep: Keep
+
+
+class AllowedRequest(TypedDict):
+    request: Literal["reply", "cancel"]
+    allowed: bool
+    code: NotRequired[str]
+    arguments: NotRequired[dict[str, Any]]
+    max_response_bytes: NotRequired[int]
+    deadline_at: NotRequired[int]
+    remaining_ms: NotRequired[int]
+
+
+class Allowed(TypedDict):
+    revision: int
+    requests: list[AllowedRequest]
+
+
+class Explanation(TypedDict):
+    status: Status
+    reason: str
+    code: NotRequired[str]
+    decision: NotRequired[Decision]
+
+
+class WhyNot(TypedDict):
+    target: Status
+    reached: bool
+    reasons: list[str]
+    violations: NotRequired[list[Violation]]
+
+
+class CodeInfo(TypedDict):
+    code: str
+    kind: Literal["refusal", "rejection", "failure", "warning", "diagnostic", "storage"]
+    http: int
+    meaning: str
+    remedy: str
+
+
+class Problem(TypedDict):
+    code: str
+    path: str
+    message: str
+    details: NotRequired[Any]

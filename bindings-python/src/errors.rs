@@ -1,0 +1,31 @@
+//! The core's three ways to say no, as Python exceptions with `code`, `message` and `details`.
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use turnlatch::{Code, LoadError, Refusal, Rejected};
+
+use crate::convert::to_python;
+
+pub(crate) fn refused(py: Python<'_>, refusal: &Refusal) -> PyErr {
+    make(py, "Refused", refusal.code(), &refusal.message, to_python(py, &refusal.problems))
+}
+
+pub(crate) fn rejected(py: Python<'_>, rejected: &Rejected) -> PyErr {
+    make(py, "Rejected", rejected.code(), &rejected.message, to_python(py, &rejected.receipt))
+}
+
+pub(crate) fn not_loaded(py: Python<'_>, error: &LoadError) -> PyErr {
+    make(py, "NotLoaded", error.code(), &error.message, to_python(py, &serde_json::json!({ "place": error.place })))
+}
+
+/// Data that cannot be an event, found before the core could look at it.
+pub(crate) fn malformed(py: Python<'_>, message: impl AsRef<str>) -> PyErr {
+    make(py, "Rejected", Code::EventMalformed.as_str(), message.as_ref(), Ok(py.None()))
+}
+
+fn make(py: Python<'_>, class: &str, code: &str, message: &str, details: PyResult<Py<PyAny>>) -> PyErr {
+    let error = || -> PyResult<Bound<'_, PyAny>> {
+        py.import("turnlatch.errors")?.getattr(class)?.call1((code, message, details?))
+    };
+    error().map_or_else(|_| PyRuntimeError::new_err(format!("{code}: {message}")), PyErr::from_value)
+}

@@ -1,0 +1,305 @@
+//! The core for Python. Each method converts in, calls the core, and converts out; `python/turnlatch` gives it its types.
+
+mod convert;
+mod errors;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use serde_json::Value;
+use turnlatch::{
+    Applied, Code, Event, ExecutionMode, HostSettings, JournalEntry, Limits, Manifest, PatchWording, RunPlan,
+    RunRequest, Status, Timestamp,
+};
+
+use convert::{text_of, to_python, to_value};
+use errors::{malformed, not_loaded, refused, rejected};
+
+/// An admitted run's settings.
+#[pyclass(frozen, module = "turnlatch._core")]
+struct Plan(Arc<RunPlan>);
+
+#[pymethods]
+impl Plan {
+    #[getter]
+    fn run_id(&self) -> &str {
+        &self.0.run_id
+    }
+
+    fn to_dict(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        to_python(py, &*self.0)
+    }
+}
+
+/// One event that changed a run.
+#[pyclass(frozen, module = "turnlatch._core")]
+struct Entry(JournalEntry);
+
+#[pymethods]
+impl Entry {
+    #[getter]
+    fn revision(&self) -> u64 {
+        self.0.revision
+    }
+
+    #[getter]
+    fn at(&self) -> u64 {
+        self.0.at.as_millis()
+    }
+
+    fn compact(&self) -> Entry {
+        Entry(self.0.clone().compact())
+    }
+
+    fn to_dict(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        to_python(py, &self.0)
+    }
+
+    #[pyo3(signature = (run_id, previous=None))]
+    fn line_after(&self, py: Python<'_>, run_id: &str, previous: Option<&str>) -> PyResult<String> {
+        self.0.line_after(run_id, previous).map_err(|error| not_loaded(py, &error))
+    }
+}
+
+type AppliedParts = (Py<PyAny>, Py<PyAny>, Option<Entry>);
+
+fn applied_parts(py: Python<'_>, applied: Applied) -> PyResult<AppliedParts> {
+    Ok((to_python(py, &applied.effects)?, to_python(py, &applied.receipt)?, applied.entry.map(Entry)))
+}
+
+/// One execution of a skill for one request. Its lock is never held while Python runs.
+#[pyclass(frozen, module = "turnlatch._core")]
+struct Run(Mutex<turnlatch::Run>);
+
+impl Run {
+    /// A panic cannot leave a run half changed: the core computes a step before it commits it.
+    fn lock(&self) -> MutexGuard<'_, turnlatch::Run> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read<T: Send>(&self, py: Python<'_>, read: impl FnOnce(&turnlatch::Run) -> T + Send) -> T {
+        py.detach(|| read(&self.lock()))
+    }
+}
+
+#[pymethods]
+impl Run {
+    #[staticmethod]
+    fn create(py: Python<'_>, plan: &Plan, now: &Bound<'_, PyAny>) -> PyResult<(Run, AppliedParts)> {
+        let (run, applied) = turnlatch::Run::create(plan.0.clone(), time(now)?);
+        Ok((Run(Mutex::new(run)), applied_parts(py, applied)?))
+    }
+
+    #[staticmethod]
+    fn restore(py: Python<'_>, snapshot: &Bound<'_, PyString>) -> PyResult<Run> {
+        let snapshot = text_of(snapshot)?;
+        let run = py.detach(|| turnlatch::Run::restore(&snapshot)).map_err(|error| not_loaded(py, &error))?;
+        Ok(Run(Mutex::new(run)))
+    }
+
+    fn apply(&self, py: Python<'_>, event: &Bound<'_, PyAny>, now: &Bound<'_, PyAny>) -> PyResult<AppliedParts> {
+        let event = Event::from_value(to_value(event)?).map_err(|error| rejected(py, &error))?;
+        self.apply_event(py, event, time(now)?)
+    }
+
+    fn apply_json(
+        &self,
+        py: Python<'_>,
+        event: &Bound<'_, PyString>,
+        now: &Bound<'_, PyAny>,
+    ) -> PyResult<AppliedParts> {
+        let event = text_of(event)?;
+        let event = py.detach(|| Event::from_json(&event)).map_err(|error| rejected(py, &error))?;
+        self.apply_event(py, event, time(now)?)
+    }
+
+    fn snapshot(&self, py: Python<'_>) -> String {
+        self.read(py, turnlatch::Run::snapshot)
+    }
+
+    #[getter]
+    fn status(&self, py: Python<'_>) -> &'static str {
+        self.read(py, |run| run.status().as_str())
+    }
+
+    #[getter]
+    fn revision(&self, py: Python<'_>) -> u64 {
+        self.read(py, turnlatch::Run::revision)
+    }
+
+    #[getter]
+    fn attempt_number(&self, py: Python<'_>) -> u32 {
+        self.read(py, turnlatch::Run::attempt_number)
+    }
+
+    #[getter]
+    fn session_handle(&self, py: Python<'_>) -> Option<String> {
+        self.read(py, |run| run.session_handle().map(str::to_owned))
+    }
+
+    #[getter]
+    fn run_id(&self, py: Python<'_>) -> String {
+        self.read(py, |run| run.plan().run_id.clone())
+    }
+
+    fn status_view(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        to_python(py, &self.read(py, turnlatch::Run::status_view))
+    }
+
+    fn pending_view(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        to_python(py, &self.read(py, turnlatch::Run::pending_view))
+    }
+
+    fn history(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        to_python(py, &self.read(py, |run| run.history().to_vec()))
+    }
+
+    fn outstanding(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        to_python(py, &self.read(py, turnlatch::Run::outstanding))
+    }
+
+    fn explain(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        to_python(py, &self.read(py, turnlatch::Run::explain))
+    }
+
+    fn why_not(&self, py: Python<'_>, target: &str) -> PyResult<Py<PyAny>> {
+        let known = Status::ALL.into_iter().find(|status| status.as_str() == target);
+        let target = known.ok_or_else(|| PyValueError::new_err("expected the name of a status"))?;
+        to_python(py, &self.read(py, |run| run.why_not(target)))
+    }
+
+    fn allowed(&self, py: Python<'_>, now: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        let now = time(now)?;
+        to_python(py, &self.read(py, |run| run.allowed(now)))
+    }
+}
+
+impl Run {
+    fn apply_event(&self, py: Python<'_>, event: Event, now: Timestamp) -> PyResult<AppliedParts> {
+        let applied = py.detach(|| self.lock().apply(event, now)).map_err(|error| rejected(py, &error))?;
+        applied_parts(py, applied)
+    }
+}
+
+/// What happened to a run, chained.
+#[pyclass(frozen, module = "turnlatch._core")]
+struct Journal(Mutex<turnlatch::Journal>);
+
+#[pymethods]
+impl Journal {
+    #[new]
+    fn new(plan: &Plan) -> Journal {
+        Journal(Mutex::new(turnlatch::Journal::new(&plan.0)))
+    }
+
+    #[staticmethod]
+    fn from_json(py: Python<'_>, text: &str) -> PyResult<Journal> {
+        let journal = py.detach(|| turnlatch::Journal::from_json(text)).map_err(|error| not_loaded(py, &error))?;
+        Ok(Journal(Mutex::new(journal)))
+    }
+
+    #[staticmethod]
+    fn from_lines(py: Python<'_>, run_id: &str, lines: Vec<String>) -> PyResult<Journal> {
+        let journal = turnlatch::Journal::from_lines(run_id, lines.iter().map(String::as_str));
+        Ok(Journal(Mutex::new(journal.map_err(|error| not_loaded(py, &error))?)))
+    }
+
+    fn push(&self, entry: &Entry) {
+        self.lock().push(entry.0.clone());
+    }
+
+    fn to_json(&self) -> String {
+        self.lock().to_json()
+    }
+
+    fn __len__(&self) -> usize {
+        self.lock().len()
+    }
+
+    fn replay(&self, py: Python<'_>, plan: &Plan) -> PyResult<(Run, Py<PyAny>)> {
+        let replayed = py.detach(|| turnlatch::replay(plan.0.clone(), &self.lock()));
+        let replayed = replayed.map_err(|error| not_loaded(py, &error))?;
+        Ok((Run(Mutex::new(replayed.run)), to_python(py, &replayed.effects)?))
+    }
+}
+
+impl Journal {
+    fn lock(&self) -> MutexGuard<'_, turnlatch::Journal> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pyfunction]
+#[pyo3(signature = (runner, request, engines, output_schema=None, input_schema=None, parameter_schema=None, limits=None))]
+#[expect(clippy::too_many_arguments, reason = "keywords in Python")]
+fn admit(
+    py: Python<'_>,
+    runner: String,
+    request: String,
+    engines: Vec<String>,
+    output_schema: Option<String>,
+    input_schema: Option<String>,
+    parameter_schema: Option<String>,
+    limits: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Plan> {
+    let limits = match limits {
+        Some(limits) => {
+            serde_json::from_value(to_value(limits)?).map_err(|error| PyValueError::new_err(error.to_string()))?
+        }
+        None => Limits::default(),
+    };
+    let manifest = Manifest { runner, output_schema, input_schema, parameter_schema };
+    let host = HostSettings { engines, limits };
+    let plan = py.detach(|| turnlatch::admit(&manifest, &RunRequest(request), &host));
+    plan.map(Plan).map_err(|refusal| refused(py, &refusal))
+}
+
+#[pyfunction]
+fn evaluate_turn(py: Python<'_>, plan: &Plan, report: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    let Value::Object(mut members) = to_value(report)? else { return Err(malformed(py, "a report is a dict")) };
+    members.insert("type".to_owned(), Value::from("turn_finished"));
+    members.entry("attempt_number").or_insert_with(|| Value::from(1));
+    match Event::from_value(Value::Object(members)).map_err(|error| rejected(py, &error))? {
+        Event::TurnFinished(report) => to_python(py, &py.detach(|| turnlatch::evaluate_turn(&plan.0, &report))),
+        _ => Err(malformed(py, "a report is a finished turn")),
+    }
+}
+
+#[pyfunction]
+#[pyo3(signature = (skill, mode, plan=None))]
+fn patch_skill(py: Python<'_>, skill: &str, mode: &str, plan: Option<&Plan>) -> PyResult<String> {
+    let mode: ExecutionMode = serde_json::from_value(Value::from(mode))
+        .map_err(|_| PyValueError::new_err("expected `auto` or `interactive`"))?;
+    let schema = plan.and_then(|plan| plan.0.output_schema.as_ref());
+    Ok(py.detach(|| turnlatch::patch_skill(skill, mode, schema, &PatchWording::default())))
+}
+
+#[pyfunction]
+fn codes(py: Python<'_>) -> PyResult<Py<PyAny>> {
+    to_python(py, &Code::ALL.iter().map(|code| code.info()).collect::<Vec<_>>())
+}
+
+#[pyfunction]
+fn display_text(text: &str) -> String {
+    turnlatch::display_text(text).into_owned()
+}
+
+fn time(now: &Bound<'_, PyAny>) -> PyResult<Timestamp> {
+    Timestamp::from_json(&to_value(now)?).map_err(|error| rejected(now.py(), &error))
+}
+
+#[pymodule(gil_used = false)]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Plan>()?;
+    module.add_class::<Run>()?;
+    module.add_class::<Journal>()?;
+    module.add_class::<Entry>()?;
+    module.add_function(wrap_pyfunction!(admit, module)?)?;
+    module.add_function(wrap_pyfunction!(evaluate_turn, module)?)?;
+    module.add_function(wrap_pyfunction!(patch_skill, module)?)?;
+    module.add_function(wrap_pyfunction!(codes, module)?)?;
+    module.add_function(wrap_pyfunction!(display_text, module)?)?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))
+}

@@ -1,0 +1,592 @@
+"""Python's face of the core: times, data in, data out, exceptions, threads."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import re
+import threading
+from collections import OrderedDict, UserDict
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta, timezone
+from enum import Enum, IntEnum
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+
+import turnlatch
+from support import RUNNER, SCHEMA, plan_of, queued_run, running_run, waiting_run
+from turnlatch import (
+    Journal,
+    Manifest,
+    NotLoaded,
+    Refused,
+    Rejected,
+    Run,
+    TurnlatchError,
+    admit,
+    codes,
+    display_text,
+    evaluate_turn,
+    patch_skill,
+    replay,
+    to_millis,
+)
+from vectors_runner import ROOT
+
+UTC = timezone.utc
+
+
+# Times
+
+
+@pytest.mark.parametrize(
+    ("now", "millis"),
+    [
+        (0, 0),
+        (1_771_200_000_000, 1_771_200_000_000),
+        (datetime(1970, 1, 1, tzinfo=UTC), 0),
+        (datetime(1970, 1, 1, 0, 0, 0, 1_999, tzinfo=UTC), 1),
+        (datetime(2026, 2, 16, tzinfo=UTC), 1_771_200_000_000),
+        (datetime(2026, 2, 16, 2, tzinfo=timezone(timedelta(hours=2))), 1_771_200_000_000),
+        (datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC), 253_402_300_799_999),
+    ],
+)
+def test_a_time_is_millis_or_an_aware_datetime(now: int | datetime, millis: int) -> None:
+    assert to_millis(now) == millis
+    run, applied = Run.create(plan_of(), now)
+    assert run.status_view()["created_at"] == millis
+    assert applied.entry is not None and applied.entry.at == millis
+
+
+def test_a_naive_datetime_is_refused_everywhere() -> None:
+    run, naive = waiting_run(), datetime(2026, 2, 16)
+    before = run.to_json()
+    calls: list[Callable[[], object]] = [
+        lambda: to_millis(naive),
+        lambda: Run.create(plan_of(), naive),
+        lambda: run.apply({"type": "cancel"}, naive),
+        lambda: run.apply_json('{"type":"cancel"}', naive),
+        lambda: run.reply(1, "a", naive),
+        lambda: run.cancel(naive),
+        lambda: run.allowed(naive),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match="time zone"):
+            call()
+    assert run.to_json() == before
+
+
+@pytest.mark.parametrize(
+    "now", [True, False, -1, 1.5, "1", None, 2**53, 2**64, -(2**70), float("nan"), datetime(1969, 1, 1, tzinfo=UTC)]
+)
+def test_what_is_no_time_is_malformed(now: Any) -> None:
+    run = waiting_run()
+    before = run.to_json()
+    for call in (
+        lambda: run.apply({"type": "cancel"}, now),
+        lambda: run.apply_json('{"type":"cancel"}', now),
+        lambda: run.cancel(now),
+        lambda: run.allowed(now),
+        lambda: Run.create(plan_of(), now),
+    ):
+        with pytest.raises(Rejected) as caught:
+            call()
+        assert caught.value.code == "EVENT_MALFORMED"
+        assert caught.value.details is None
+    assert run.to_json() == before
+
+
+# Receipts and exceptions
+
+
+def test_a_receipt_is_no_exception() -> None:
+    run = waiting_run()
+    receipts = [
+        run.reply(7, "to nobody", 3).receipt,
+        run.reply(1, "the first", 4, idempotency_key="k").receipt,
+        run.reply(1, "the first", 5, idempotency_key="k").receipt,
+        run.reply(1, "another", 6, idempotency_key="k").receipt,
+        run.reply(1, "late", 7).receipt,
+        run.reply(1, "x", 8, expected_revision=1).receipt,
+        run.cancel(9, "enough").receipt,
+        run.cancel(10).receipt,
+    ]
+    told = [receipt["receipt"] for receipt in receipts if receipt is not None]
+    assert told == ["unknown", "accepted", "duplicate", "conflict", "stale", "conflict", "canceled", "already_ended"]
+    assert run.ended and run.status == "canceled"
+
+
+def test_the_same_request_by_apply_raises_with_the_receipt() -> None:
+    run = waiting_run()
+    with pytest.raises(Rejected) as caught:
+        run.apply({"type": "reply", "interaction_id": 7, "response": "x"}, 3)
+    assert caught.value.code == "UNKNOWN_INTERACTION"
+    assert caught.value.details["receipt"] == "unknown"
+    assert caught.value.details["pending_interaction_id"] == 1
+
+
+def test_a_malformed_request_raises_even_from_the_helpers() -> None:
+    run: Any = waiting_run()
+    calls: list[Callable[[], object]] = [
+        lambda: run.reply("1", "x", 3),
+        lambda: run.reply(1, "x", 3, idempotency_key=""),
+        lambda: run.cancel(3, reason=5),
+        lambda: run.reply(1, "\ud800", 3),
+    ]
+    for call in calls:
+        with pytest.raises(Rejected) as caught:
+            call()
+        assert caught.value.code == "EVENT_MALFORMED"
+
+
+def refusals() -> list[tuple[type[TurnlatchError], str, Callable[[], object]]]:
+    run = waiting_run()
+    return [
+        (Refused, "EXECUTION_MODE_INVALID", lambda: plan_of(execution_mode="both")),
+        (Rejected, "EVENT_MALFORMED", lambda: run.apply_json("{", 3)),
+        (Rejected, "UNKNOWN_INTERACTION", lambda: run.apply({"type": "reply", "interaction_id": 9, "response": 1}, 3)),
+        (NotLoaded, "SNAPSHOT_INVALID", lambda: Run.from_json("{}")),
+        (NotLoaded, "JOURNAL_INVALID", lambda: Journal.from_json("{}")),
+        (NotLoaded, "JOURNAL_INVALID", lambda: Journal.from_lines("r1", ["{}"])),
+    ]
+
+
+@pytest.mark.parametrize(("kind", "code", "call"), refusals())
+def test_exceptions_carry_what_happened_and_survive_pickle(
+    kind: type[TurnlatchError], code: str, call: Callable[[], object]
+) -> None:
+    with pytest.raises(TurnlatchError) as caught:
+        call()
+    error = caught.value
+    assert type(error) is kind
+    assert error.code == code and error.message
+    assert str(error) == f"{code}: {error.message}"
+    assert code in {info["code"] for info in codes()}
+    for again in (pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)):
+        assert type(again) is kind
+        assert (again.code, again.message, again.details) == (error.code, error.message, error.details)
+        assert str(again) == str(error)
+
+
+def test_details_say_what_the_exception_is_about() -> None:
+    with pytest.raises(Refused) as refused:
+        admit(Manifest({}), {"run_id": "!", "engine": "nobody", "colour": 1}, engines=["codex"])
+    paths = {problem["path"] for problem in refused.value.details}
+    assert {"request/run_id", "request/engine", "request/colour"} <= paths
+    with pytest.raises(NotLoaded) as not_loaded:
+        Run.from_json(waiting_run().to_json()[:-1])
+    assert not_loaded.value.details["place"]
+
+
+# Data in
+
+
+def nested(levels: int) -> list[Any]:
+    data: list[Any] = []
+    for _ in range(levels):
+        data = [data]
+    return data
+
+
+def own_tail() -> list[Any]:
+    data: list[Any] = []
+    data.append(data)
+    return data
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "says"),
+    [
+        ("\ud800", Rejected, "surrogate"),
+        ("a\udfffb", Rejected, "surrogate"),
+        ({"\ud800": 1}, Rejected, "surrogate"),
+        (float("nan"), Rejected, "finite"),
+        (float("inf"), Rejected, "finite"),
+        (-float("inf"), Rejected, "finite"),
+        (2**64, Rejected, "64 bits"),
+        (-(2**63) - 1, Rejected, "64 bits"),
+        (10**5000, Rejected, "64 bits"),
+        (nested(100_000), Rejected, "deeper"),
+        (own_tail(), Rejected, "deeper"),
+        ({1: 2}, TypeError, "keys"),
+        ({None: 2}, TypeError, "keys"),
+        ({("a",): 2}, TypeError, "keys"),
+        (object(), TypeError, "object"),
+        ({1, 2}, TypeError, "set"),
+        (b"bytes", TypeError, "bytes"),
+        (1j, TypeError, "complex"),
+        (datetime(2026, 1, 1), TypeError, "datetime"),
+        ((item for item in "ab"), TypeError, "generator"),
+        (len, TypeError, "builtin_function"),
+    ],
+    ids=lambda value: type(value).__name__ if not isinstance(value, str | type) else None,
+)
+def test_data_that_is_no_json_is_refused_and_changes_nothing(data: Any, error: type[Exception], says: str) -> None:
+    running, waiting = running_run(), waiting_run()
+    before = running.to_json(), waiting.to_json()
+    calls: list[Callable[[], object]] = [
+        lambda: running.apply({"type": "turn_finished", "attempt_number": 1, "output": data}, 5),
+        lambda: running.apply({"type": "turn_finished", "attempt_number": 1, "output": {"a": [data]}}, 5),
+        lambda: waiting.reply(1, data, 5),
+        lambda: evaluate_turn(plan_of(), {"output": data}),
+    ]
+    for call in calls:
+        with pytest.raises(error, match=says):
+            call()
+    assert (running.to_json(), waiting.to_json()) == before
+
+
+@pytest.mark.parametrize("event", [None, [], "cancel", 1, {}, {"type": "nothing"}, {"type": ["cancel"]}, {"Type": ""}])
+def test_what_is_no_event_is_malformed(event: Any) -> None:
+    run = waiting_run()
+    before = run.to_json()
+    with pytest.raises(Rejected) as caught:
+        run.apply(event, 5)
+    assert caught.value.code == "EVENT_MALFORMED"
+    with pytest.raises(Rejected) as by_text:
+        run.apply_json(json.dumps(event), 5)
+    assert by_text.value.message == caught.value.message
+    assert run.to_json() == before
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "null", "[" * 100_000, '{"a":' * 100_000, '{"type":"cancel","type":"cancel"}', '"\\ud800"', "NaN"]
+)
+def test_text_that_is_no_event_is_malformed(text: str) -> None:
+    run = waiting_run()
+    before = run.to_json()
+    with pytest.raises(Rejected) as caught:
+        run.apply_json(text, 5)
+    assert caught.value.code == "EVENT_MALFORMED"
+    assert run.to_json() == before
+
+
+def test_text_with_half_a_surrogate_pair_is_refused() -> None:
+    run = waiting_run()
+    before = run.to_json()
+    for call in (
+        lambda: run.apply_json('{"type":"cancel","reason":"\ud800"}', 5),
+        lambda: Run.from_json("\ud800"),
+        lambda: display_text("\ud800"),
+    ):
+        with pytest.raises((UnicodeEncodeError, TurnlatchError)):
+            call()
+    for manifest, request in (
+        (Manifest({"x": "\ud800"}), {"run_id": "r1", "engine": "codex"}),
+        (Manifest('{"x": "\ud800"}'), {"run_id": "r1", "engine": "codex"}),
+        (Manifest("\ud800"), {"run_id": "r1", "engine": "codex"}),
+        (Manifest({}), {"run_id": "r1", "engine": "codex", "input": {"a": "\ud800"}}),
+        (Manifest({}), {"run_id": "\ud800", "engine": "codex"}),
+    ):
+        with pytest.raises(Refused):
+            admit(manifest, request, engines=["codex"])
+    assert run.to_json() == before
+
+
+@pytest.mark.parametrize("data", [float("nan"), float("inf")])
+def test_a_manifest_or_request_with_a_number_that_is_none_is_refused(data: float) -> None:
+    with pytest.raises(Refused):
+        admit(Manifest({"x": data}), {"run_id": "r1", "engine": "codex"}, engines=["codex"])
+    with pytest.raises(Refused):
+        plan_of(input={"x": data})
+
+
+def test_a_manifest_with_foreign_or_deep_data_is_an_error() -> None:
+    with pytest.raises(TypeError, match="found object"):
+        admit(Manifest({"x": object()}), {"run_id": "r1", "engine": "codex"}, engines=["codex"])
+    with pytest.raises((RecursionError, Refused)):
+        admit(Manifest({"x": nested(100_000)}), {"run_id": "r1", "engine": "codex"}, engines=["codex"])
+
+
+def test_limits_are_known_by_name_and_numbers() -> None:
+    request = {"run_id": "r1", "engine": "codex"}
+    assert admit(Manifest({}), request, engines=["codex"], limits={"options": 3}).to_dict()["limits"]["options"] == 3
+    for limits in ({"colour": 1}, {"options": -1}, {"options": "3"}):
+        with pytest.raises(ValueError):
+            admit(Manifest({}), request, engines=["codex"], limits=limits)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("key", ["__proto__", "__class__", "constructor", "__init__", "__dict__", "toString", ""])
+def test_special_keys_are_data(key: str) -> None:
+    run = running_run(schema={"type": "object"})
+    run.apply({"type": "turn_finished", "attempt_number": 1, "output": {key: {key: 1}}}, 5)
+    view = run.status_view()
+    assert view["status"] == "succeeded"
+    assert view["data"] == {key: {key: 1}}
+    assert type(view["data"]) is dict
+    with pytest.raises(Rejected):
+        run.apply({"type": "cancel", key: 1}, 6)  # type: ignore[arg-type]
+
+
+class Colour(str, Enum):
+    RED = "red"
+
+
+class Level(IntEnum):
+    HIGH = 3
+
+
+class Words(dict[str, Any]):
+    """A dict of somebody's own."""
+
+
+@pytest.mark.parametrize("form", [dict, Words, OrderedDict, UserDict, MappingProxyType])
+def test_every_mapping_will_do(form: Callable[[dict[str, Any]], Any]) -> None:
+    plan = admit(
+        Manifest(form(RUNNER), form(SCHEMA)),
+        form({"run_id": "r1", "engine": "codex", "execution_mode": "interactive", "input": form({"a": 1})}),
+        engines=(name for name in ("codex",)),
+        limits=form({"options": 5}),
+    )
+    run, _ = Run.create(plan, 0)
+    run.apply(form({"type": "slot_granted", "slot_id": "r1/s1"}), 1)
+    output = form({"answer": Level.HIGH, "list": (1, 2), "colour": Colour.RED, "deep": form({"b": None})})
+    report = form({"attempt_number": 1, "output": output})
+    assert evaluate_turn(plan, report)["decision"]["outcome"] == "succeeded"
+    run.apply(form({"type": "turn_finished", **report}), 2)
+    assert run.status_view()["data"] == {"answer": 3, "list": [1, 2], "colour": "red", "deep": {"b": None}}
+
+
+def test_a_dict_is_admitted_as_its_compact_text() -> None:
+    schema = {"type": "object", "title": "größer ✓", "properties": {"a": {"const": 2**64 - 1}}}
+    text = json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
+    assert plan_of(schema=schema).to_dict() == plan_of(schema=text).to_dict()
+    assert plan_of(schema=True).to_dict()["output_schema"] == "true"
+
+
+# Data out
+
+
+def test_numbers_keep_their_digits_and_their_kind() -> None:
+    run = running_run(schema={"type": "object"})
+    output = {"u": 2**64 - 1, "i": -(2**63), "f": 1.0, "t": True, "z": 0.1, "big": 2**53 + 1}
+    run.apply({"type": "turn_finished", "attempt_number": 1, "output": output}, 5)
+    view = run.status_view()
+    assert json.dumps(view["data"]) == json.dumps(output)
+    assert view["data_text"] == json.dumps(output, separators=(",", ":"))
+    assert type(view["data"]["f"]) is float and type(view["data"]["t"]) is bool
+    again = Run.from_json(run.to_json()).status_view()
+    assert json.dumps(again) == json.dumps(view)
+
+
+def test_a_whole_float_from_text_stays_as_it_was_written() -> None:
+    run = running_run(schema={"type": "object"})
+    text = '{"b": 18446744073709551615, "a": 1.50, "c": 1e2}'
+    run.apply({"type": "turn_finished", "attempt_number": 1, "text": text}, 5)
+    view = run.status_view()
+    assert view["data_text"] == text
+    assert view["data"] == {"b": 2**64 - 1, "a": 1.5, "c": 100.0}
+
+
+def test_the_order_of_keys_is_kept() -> None:
+    run = running_run(schema={"type": "object"})
+    output = {key: index for index, key in enumerate("zyxabc10")}
+    run.apply({"type": "turn_finished", "attempt_number": 1, "output": output}, 5)
+    assert list(run.status_view()["data"]) == list(output)
+    assert list(Run.from_json(run.to_json()).status_view()["data"]) == list(output)
+
+
+def test_what_comes_out_is_the_callers_own() -> None:
+    run = waiting_run()
+    before = run.to_json()
+    for answer in (run.status_view(), run.pending_view(), run.outstanding(), run.explain(), run.snapshot()):
+        forget: Any = answer
+        forget.clear()
+    run.history().append({})  # type: ignore[typeddict-item]
+    assert run.to_json() == before
+    assert run.status_view()["run_id"] == "r1"
+
+
+def test_effects_can_be_matched() -> None:
+    seen: list[str] = []
+    run, created = Run.create(plan_of(runner={**RUNNER, "max_attempt": 3}, interactive_require_user_reply=False), 0)
+    steps = [
+        created,
+        run.apply({"type": "slot_granted", "slot_id": "r1/s1"}, 1),
+        run.apply({"type": "turn_finished", "attempt_number": 1, "text": "Which?", "session_handle": "h"}, 2),
+        run.reply(1, "b", 3),
+        run.apply({"type": "slot_granted", "slot_id": "r1/s2"}, 4),
+        run.cancel(5),
+    ]
+    for applied in steps:
+        for effect in applied.effects:
+            match effect:
+                case {"type": "acquire_slot", "slot_id": slot_id}:
+                    seen.append(f"acquire {slot_id}")
+                case {"type": "start_turn", "attempt_number": number, "resume": {"response": response}}:
+                    seen.append(f"resume {number} with {response}")
+                case {"type": "start_turn", "attempt_number": number}:
+                    seen.append(f"start {number}")
+                case {"type": "set_timer", "at": at}:
+                    seen.append(f"timer {at}")
+                case {"type": "notify"}:
+                    pass
+                case _:
+                    seen.append(effect["type"])
+    assert seen == [
+        "acquire r1/s1",
+        "start 1",
+        "release_slot",
+        "timer 1200002",
+        "cancel_timer",
+        "acquire r1/s2",
+        "resume 2 with b",
+        "terminate_process",
+        "release_slot",
+    ]
+
+
+def test_codes_are_the_table_of_the_page() -> None:
+    page = (ROOT / "docs" / "codes.md").read_text(encoding="utf-8")
+    rows = [tuple(row) for row in re.findall(r"^\| `(\w+)` \| (\w+) \| (\d+) \| (.*?) \| (.*) \|$", page, re.MULTILINE)]
+    told = [(info["code"], info["kind"], str(info["http"]), info["meaning"], info["remedy"]) for info in codes()]
+    assert len(told) > 40
+    assert told == rows
+
+
+class Meddler(UserDict[str, Any]):
+    """Changes the dict it stands in while that is read."""
+
+    def __init__(self, around: dict[str, Any]) -> None:
+        super().__init__()
+        self.around = around
+
+    def items(self) -> Any:
+        self.around.update({f"k{number}": 1 for number in range(100)})
+        return [("a", 1)]
+
+
+def test_a_dict_that_changes_while_it_is_read_is_an_error() -> None:
+    run = waiting_run()
+    before = run.to_json()
+    event: dict[str, Any] = {"type": "reply", "interaction_id": 1}
+    event.update(response=Meddler(event), last=1)
+    try:
+        run.apply(event, 5)  # type: ignore[arg-type]
+    except BaseException as error:
+        assert isinstance(error, Exception), f"{type(error)} is not caught by `except Exception`"
+    assert run.to_json() == before
+
+
+# The rest of the face
+
+
+def test_every_public_name_is_there() -> None:
+    for name in turnlatch.__all__:
+        assert getattr(turnlatch, name) is not None
+    assert re.fullmatch(r"\d+\.\d+\.\d+\S*", turnlatch.__version__)
+
+
+def test_a_run_tells_where_it_is() -> None:
+    run = waiting_run()
+    assert repr(run) == "<turnlatch.Run r1 waiting_user revision 3>"
+    assert (run.run_id, run.status, run.revision, run.attempt_number) == ("r1", "waiting_user", 3, 1)
+    assert run.session_handle is None and not run.ended
+    assert run.snapshot() == json.loads(run.to_json())
+    assert run.why_not("succeeded")["reached"] is False
+    with pytest.raises(ValueError):
+        run.why_not("done")  # type: ignore[arg-type]
+    with pytest.raises(ValueError):
+        patch_skill("x", "both")  # type: ignore[arg-type]
+
+
+def test_a_journal_by_lines_replays() -> None:
+    plan = plan_of()
+    run, applied = Run.create(plan, 0)
+    lines: list[str] = []
+    told = [applied.effects]
+    events: list[Any] = [
+        {"type": "slot_granted", "slot_id": "r1/s1"},
+        {"type": "turn_finished", "attempt_number": 1, "text": "Which file?"},
+        {"type": "cancel", "reason": "größer\n✓"},
+    ]
+    for at, event in enumerate([None, *events]):
+        if event is not None:
+            applied = run.apply(event, at)
+            told.append(applied.effects)
+        assert applied.entry is not None and applied.entry.to_dict()["revision"] == at + 1 == applied.entry.revision
+        lines.append(applied.entry.line_after("r1", lines[-1] if lines else None))
+    journal = Journal.from_lines("r1", lines)
+    again, effects = replay(plan, journal)
+    assert again.to_json() == run.to_json() and effects == told and len(journal) == 4
+    for wrong in (lines[1:], lines[::-1], [*lines, lines[-1]]):
+        with pytest.raises(NotLoaded):
+            replay(plan, Journal.from_lines("r1", wrong))
+
+
+def test_a_skill_is_patched_once() -> None:
+    once = patch_skill("# Skill", "interactive", plan_of())
+    assert once.startswith("# Skill") and "__SKILL_DONE__" in once and '"answer"' in once
+    assert patch_skill(once, "interactive", plan_of()) == once
+    assert '"answer"' not in patch_skill("# Skill", "auto")
+
+
+def test_display_text_makes_escapes_visible() -> None:
+    shown = display_text("a\x1b[31mb\u202ec")
+    assert "\x1b" not in shown and "\u202e" not in shown and shown.startswith("a")
+
+
+# Threads
+
+
+def test_of_eight_replies_at_once_one_is_accepted() -> None:
+    for _ in range(25):
+        run = waiting_run()
+        start = threading.Barrier(8)
+
+        def answer(number: int, run: Run = run, start: threading.Barrier = start) -> str:
+            start.wait()
+            receipt = run.reply(1, f"answer {number}", 3).receipt
+            assert receipt is not None
+            return receipt["receipt"]
+
+        with ThreadPoolExecutor(8) as pool:
+            told = sorted(pool.map(answer, range(8)))
+        assert told == ["accepted"] + ["stale"] * 7
+        assert len(run.history()) == 1 and run.status == "queued"
+
+
+def test_reading_while_a_large_turn_is_applied() -> None:
+    run = running_run()
+    text = '{ "a": [1, 2, \n' * (4 * 1024 * 1024 // 15)
+    start, done = threading.Barrier(5), threading.Event()
+    seen: set[tuple[str, int]] = set()
+
+    def read() -> None:
+        start.wait()
+        while True:
+            last = done.is_set()
+            view = run.status_view()
+            seen.add((view["status"], view["revision"]))
+            assert Run.from_json(run.to_json()).status in ("running", "waiting_user")
+            assert run.pending_view()["run_id"] == "r1"
+            if last:
+                return
+
+    with ThreadPoolExecutor(4) as pool:
+        readers = [pool.submit(read) for _ in range(4)]
+        try:
+            start.wait()
+            run.apply({"type": "turn_finished", "attempt_number": 1, "text": text}, 5)
+        finally:
+            done.set()
+        for reader in readers:
+            reader.result(timeout=30)
+    assert run.status == "waiting_user"
+    assert ("waiting_user", 3) in seen and seen <= {("running", 2), ("waiting_user", 3)}
+
+
+def test_many_runs_in_many_threads_do_the_same() -> None:
+    def whole_run(_: int) -> str:
+        run = queued_run()
+        run.apply({"type": "slot_granted", "slot_id": "r1/s1"}, 1)
+        run.apply({"type": "turn_finished", "attempt_number": 1, "text": "Which file?"}, 2)
+        run.reply(1, "b", 3)
+        return run.to_json()
+
+    with ThreadPoolExecutor(8) as pool:
+        assert len(set(pool.map(whole_run, range(200)))) == 1

@@ -1,0 +1,159 @@
+"""What type checkers must accept: nothing here runs. ``assert_never`` proves that every case is there."""
+
+from __future__ import annotations
+
+import sys
+from datetime import datetime, timezone
+from typing import Literal
+
+from turnlatch import (
+    Applied,
+    Journal,
+    Manifest,
+    Plan,
+    Refused,
+    Rejected,
+    Run,
+    admit,
+    codes,
+    evaluate_turn,
+    replay,
+    types,
+)
+
+if sys.version_info >= (3, 11):
+    from typing import assert_never, assert_type
+else:
+    from typing_extensions import assert_never, assert_type
+
+
+def every_effect(effect: types.Effect) -> str:
+    match effect["type"]:
+        case "acquire_slot" | "release_slot":
+            return effect["slot_id"]
+        case "start_turn":
+            resume = effect.get("resume")
+            return effect["slot_id"] if resume is None else resume["response"]
+        case "inject_reply":
+            return effect["response"]
+        case "terminate_process":
+            return f"{effect['attempt_number']} {effect['slot_id']}"
+        case "set_timer":
+            assert_type(effect["at"], int)
+            return str(effect["interaction_id"])
+        case "cancel_timer":
+            return str(effect["interaction_id"])
+        case "notify":
+            assert_type(effect["status"], types.Status)
+            return effect["status"]
+        case _:
+            assert_never(effect["type"])
+
+
+def every_effect_by_if(effect: types.Effect) -> str:
+    if effect["type"] == "acquire_slot":
+        assert_type(effect, types.AcquireSlot)
+    elif effect["type"] == "release_slot":
+        assert_type(effect, types.ReleaseSlot)
+    elif effect["type"] == "start_turn":
+        assert_type(effect, types.StartTurn)
+    elif effect["type"] == "inject_reply":
+        assert_type(effect, types.InjectReply)
+    elif effect["type"] == "terminate_process":
+        assert_type(effect, types.TerminateProcess)
+    elif effect["type"] == "set_timer":
+        assert_type(effect, types.SetTimer)
+    elif effect["type"] == "cancel_timer":
+        assert_type(effect, types.CancelTimer)
+    elif effect["type"] == "notify":
+        assert_type(effect, types.Notify)
+    else:
+        assert_never(effect)
+    return effect["id"]
+
+
+def every_event(event: types.Event) -> str | int:
+    match event["type"]:
+        case "slot_granted":
+            return event["slot_id"]
+        case "turn_finished":
+            return event["attempt_number"]
+        case "reply":
+            return event.get("idempotency_key", "")
+        case "timer_fired":
+            return event["interaction_id"]
+        case "process_lost":
+            return event.get("slot_id", "")
+        case "cancel":
+            return event.get("reason", "")
+        case _:
+            assert_never(event["type"])
+
+
+def every_status(run: Run) -> int:
+    match run.status:
+        case "queued" | "running" | "waiting_user":
+            return 0
+        case "succeeded" | "failed" | "canceled":
+            return 1
+        case _:
+            assert_never(run.status)
+
+
+def every_outcome(plan: Plan) -> Literal["good", "bad", "open"]:
+    decision = evaluate_turn(plan, {"text": "x", "exit_code": 0})["decision"]
+    outcome = decision["outcome"]
+    match outcome:
+        case "succeeded":
+            return "good"
+        case "failed":
+            return "bad"
+        case "waiting_user":
+            return "open"
+        case _:
+            assert_never(outcome)
+
+
+def a_whole_run() -> None:
+    try:
+        plan = admit(Manifest({}, output_schema=True), {"run_id": "r1", "engine": "codex"}, engines=("codex",))
+    except Refused as refused:
+        print(refused.code, refused.message, refused.details)
+        return
+    run, created = Run.create(plan, datetime.now(timezone.utc))
+    assert_type(run, Run)
+    assert_type(created, Applied)
+    assert_type(created.effects, list[types.Effect])
+    journal = Journal(plan)
+    if created.entry is not None:
+        journal.push(created.entry.compact())
+    try:
+        run.apply({"type": "slot_granted", "slot_id": "r1/s1"}, 1)
+        run.apply(
+            {"type": "turn_finished", "attempt_number": 1, "messages": [{"role": "assistant", "text": "?"}]},
+            2,
+        )
+    except Rejected as rejected:
+        print(rejected.code)
+    receipt = run.reply(1, {"any": ["data"]}, 3, idempotency_key="k", expected_revision=3).receipt
+    if receipt["receipt"] == "stale" and "resolved" in receipt:
+        assert_type(receipt["resolved"]["resolved_at"], int)
+    pending = run.pending_view()["pending"]
+    if pending is not None:
+        print(pending["display_prompt"], [option["label"] for option in pending["options"]])
+    again, effects = replay(plan, journal)
+    assert_type(again, Run)
+    assert_type(effects, list[list[types.Effect]])
+    assert_type(run.outstanding()["effects"], list[types.Effect])
+    assert_type(run.status_view().get("data_text"), str | None)
+    assert_type(codes()[0]["http"], int)
+
+
+def what_must_not_pass(run: Run, plan: Plan) -> None:
+    """mypy warns of an ignore that is not needed, so each of these is known to be found."""
+    run.apply({"type": "slot_granted"}, 1)  # type: ignore[typeddict-item]
+    run.apply({"type": "slot_grantd", "slot_id": "s"}, 1)  # type: ignore[typeddict-item]
+    run.apply({"type": "cancel", "slot_id": "s"}, 1)  # type: ignore[typeddict-item]
+    run.apply({"type": "cancel"}, 1.5)  # type: ignore[arg-type]
+    run.why_not("done")  # type: ignore[arg-type]
+    evaluate_turn(plan, {"txt": "x"})  # type: ignore[typeddict-unknown-key]
