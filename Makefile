@@ -42,8 +42,8 @@ check-rust: setup-rust
 	$(PYTHON) scripts/check_docs.py
 
 check-python: setup-python
-	$(VENV)/bin/ruff check bindings-python scripts
-	$(VENV)/bin/ruff format --check bindings-python scripts
+	$(VENV)/bin/ruff check bindings-python examples/python scripts
+	$(VENV)/bin/ruff format --check bindings-python examples/python scripts
 	cd bindings-python && $(VENV)/bin/mypy
 	cd bindings-python && $(VENV)/bin/python -m mypy.stubtest turnlatch._core
 	cd bindings-python && $(VENV)/bin/pyright

@@ -115,6 +115,10 @@ impl Run {
         self.apply_event(py, event, time(now)?)
     }
 
+    fn copy(&self, py: Python<'_>) -> Run {
+        Run(Mutex::new(self.read(py, Clone::clone)))
+    }
+
     fn snapshot(&self, py: Python<'_>) -> String {
         self.read(py, turnlatch::Run::snapshot)
     }

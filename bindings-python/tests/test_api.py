@@ -590,3 +590,13 @@ def test_many_runs_in_many_threads_do_the_same() -> None:
 
     with ThreadPoolExecutor(8) as pool:
         assert len(set(pool.map(whole_run, range(200)))) == 1
+
+
+def test_a_copy_of_a_run_is_a_run_of_its_own() -> None:
+    run = waiting_run()
+    before = run.to_json()
+    copies = [run.copy(), copy.copy(run), copy.deepcopy(run), pickle.loads(pickle.dumps(run))]
+    for again in copies:
+        assert again.to_json() == before
+        again.cancel(9)
+        assert (again.status, run.to_json()) == ("canceled", before)

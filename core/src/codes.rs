@@ -152,6 +152,12 @@ codes! {
     ModelError "MODEL_ERROR" Failure 200
         "The model behind the agent answered with an error."
         "Read the agent's log; start the run again."
+    HostFailed "HOST_FAILED" Failure 200
+        "The host could not start the turn, or hand it the reply."
+        "Read the host's log; start the run again."
+    OutputNotUtf8 "OUTPUT_NOT_UTF8" Failure 200
+        "The agent's output is not UTF-8 text."
+        "Make the agent write UTF-8."
     OutputMissing "OUTPUT_MISSING" Failure 200
         "The turn had to deliver an output object and has none."
         "Make the skill say what the final JSON object must be."
@@ -257,6 +263,15 @@ codes! {
     JournalVersionUnsupported "JOURNAL_VERSION_UNSUPPORTED" Storage 422
         "The journal was written by a newer version."
         "Upgrade turnlatch."
+    RunUnknown "RUN_UNKNOWN" Storage 404
+        "The store has no run of this id."
+        "Check the id."
+    RunExists "RUN_EXISTS" Storage 409
+        "The store has a run of this id already."
+        "Choose another id, or read the run that is there."
+    StoreConflict "STORE_CONFLICT" Storage 409
+        "Somebody else has saved the run meanwhile."
+        "Load the run again and decide anew."
 }
 
 impl Code {
@@ -316,7 +331,7 @@ mod tests {
     fn every_row_is_a_sentence() {
         for info in Code::ALL.iter().map(|code| code.info()) {
             assert!(info.meaning.ends_with('.') && info.remedy.ends_with('.'), "{}", info.code);
-            assert!(matches!(info.http, 200 | 400 | 409 | 413 | 422), "{}", info.code);
+            assert!(matches!(info.http, 200 | 400 | 404 | 409 | 413 | 422), "{}", info.code);
         }
     }
 }

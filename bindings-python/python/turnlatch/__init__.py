@@ -2,7 +2,11 @@
 
 from . import types
 from ._core import __version__
+from .driver import Driver, RetryPolicy
 from .errors import NotLoaded, Refused, Rejected, TurnlatchError
+from .local import AsyncioTimers, LocalSlots, MemoryStore, wall_clock
+from .parts import Processes, RunUnknown, Slots, Store, StoreConflict, Timers
+from .processes import Command, SubprocessRunner
 from .run import (
     Answered,
     Applied,
@@ -19,18 +23,35 @@ from .run import (
     replay,
     to_millis,
 )
+from .sqlite_store import SqliteStore
+from .sync_driver import SyncDriver
 
 __all__ = [
     "Answered",
     "Applied",
+    "AsyncioTimers",
+    "Command",
+    "Driver",
     "Entry",
     "Journal",
+    "LocalSlots",
     "Manifest",
+    "MemoryStore",
     "NotLoaded",
     "Plan",
+    "Processes",
     "Refused",
     "Rejected",
+    "RetryPolicy",
     "Run",
+    "RunUnknown",
+    "Slots",
+    "SqliteStore",
+    "Store",
+    "StoreConflict",
+    "SubprocessRunner",
+    "SyncDriver",
+    "Timers",
     "TurnlatchError",
     "__version__",
     "admit",
@@ -41,4 +62,5 @@ __all__ = [
     "replay",
     "to_millis",
     "types",
+    "wall_clock",
 ]

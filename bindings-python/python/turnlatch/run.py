@@ -154,6 +154,19 @@ class Run:
         """The run as canonical JSON text: the same run gives the same text, in every language."""
         return self._core.snapshot()
 
+    def copy(self) -> Run:
+        """A run of its own in the same state: what is applied to one does not change the other."""
+        return Run(self._core.copy())
+
+    def __copy__(self) -> Run:
+        return self.copy()
+
+    def __deepcopy__(self, _memo: dict[int, Any]) -> Run:
+        return self.copy()
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        return Run.from_json, (self.to_json(),)
+
     def snapshot(self) -> dict[str, Any]:
         """The run as data."""
         return cast("dict[str, Any]", json.loads(self._core.snapshot()))

@@ -1,0 +1,288 @@
+"""Agents as real processes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import uuid
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+
+from hosting import plan, processes_marked, until
+from turnlatch import Run
+from turnlatch.processes import Command, SubprocessRunner
+from turnlatch.types import StartTurn
+
+EFFECT: StartTurn = {"type": "start_turn", "id": "r1/2/1", "attempt_number": 1, "slot_id": "r1/s1"}
+
+
+def a_run(limits: dict[str, int] | None = None) -> Run:
+    return Run.create(plan(limits=limits), 1)[0]
+
+
+def python(code: str, **options: Any) -> Command:
+    return Command([sys.executable, "-S", "-c", code], **options)
+
+
+def run_command(command: Command, limits: dict[str, int] | None = None) -> tuple[dict[str, Any], SubprocessRunner]:
+    async def scenario() -> tuple[dict[str, Any], SubprocessRunner]:
+        runner = SubprocessRunner(lambda run, effect: command, grace=0.5)
+        reports: list[Any] = []
+        await runner.start(a_run(limits), EFFECT, reports.append)
+        assert list(runner.alive()) == ["r1/s1"]
+        await until(lambda: bool(reports), 20)
+        assert list(runner.alive()) == []
+        await runner.close()
+        assert len(reports) == 1
+        return reports[0], runner
+
+    return asyncio.run(scenario())
+
+
+def with_runner(command: Command, scenario: Callable[[SubprocessRunner, list[Any]], Coroutine[Any, Any, None]]) -> None:
+    async def main() -> None:
+        runner = SubprocessRunner(lambda run, effect: command, grace=0.5)
+        reports: list[Any] = []
+        await runner.start(a_run(), EFFECT, reports.append)
+        try:
+            await scenario(runner, reports)
+        finally:
+            await runner.close()
+
+    asyncio.run(main())
+
+
+def test_output_and_exit_code() -> None:
+    assert run_command(Command(["sh", "-c", "echo hello"]))[0] == {"text": "hello\n", "exit_code": 0}
+    assert run_command(Command(["sh", "-c", "echo half; exit 3"]))[0] == {"text": "half\n", "exit_code": 3}
+    assert run_command(Command(["sh", "-c", "kill -9 $$"]))[0] == {"text": "", "exit_code": 137}
+
+
+def test_input_environment_and_directory(tmp_path: Any) -> None:
+    command = Command(
+        ["sh", "-c", "cat; echo $WORD; pwd"], stdin="in\n", env={"WORD": "w", "PATH": "/usr/bin:/bin"}, cwd=tmp_path
+    )
+    assert run_command(command)[0]["text"] == f"in\nw\n{tmp_path.resolve()}\n"
+    assert run_command(Command(["cat"]))[0] == {"text": "", "exit_code": 0}, "without stdin the input is empty"
+
+
+def test_a_large_input_that_nobody_reads_does_no_harm() -> None:
+    assert run_command(Command(["sh", "-c", "echo ok"], stdin="x" * 5_000_000))[0] == {"text": "ok\n", "exit_code": 0}
+
+
+def test_a_character_cut_in_two_chunks_is_whole() -> None:
+    code = r"""
+import os, time
+for byte in 'é€😀'.encode():
+    os.write(1, bytes([byte])); time.sleep(0.01)
+"""
+    assert run_command(python(code))[0] == {"text": "é€😀", "exit_code": 0}
+
+
+@pytest.mark.parametrize("octal", [r"\377", r"ok \342\202", r"\355\240\200"])
+def test_output_that_is_not_utf8_is_a_failure(octal: str) -> None:
+    report = run_command(Command(["printf", octal]))[0]
+    assert report["failure_reason"] == "OUTPUT_NOT_UTF8"
+    assert "text" not in report
+
+
+@pytest.mark.parametrize("character", ["x", "é", "😀"])
+def test_output_over_the_limit_is_cut_just_above_it_and_the_process_ended(character: str) -> None:
+    code = f"import sys\nwhile True: sys.stdout.write('a' + {character!r} * 10000)"
+    report = run_command(
+        python(code, env={"PYTHONUTF8": "1", "PYTHONIOENCODING": "utf-8"}), {"turn_text_bytes": 100_000}
+    )[0]
+    assert set(report) == {"text"}
+    assert 100_000 < len(report["text"].encode()) <= 100_004
+    run = a_run({"turn_text_bytes": 100_000})
+    run.apply({"type": "slot_granted", "slot_id": "r1/s1"}, 2)
+    run.apply({"type": "turn_finished", "attempt_number": 1, **report}, 3)
+    assert "OUTPUT_TOO_LARGE" in str(run.explain())
+
+
+def test_big_output_within_the_limit_is_whole() -> None:
+    report = run_command(
+        python("import sys; sys.stdout.write('0123456789' * 800_000); sys.stderr.write('e' * 1_000_000)")
+    )
+    assert len(report[0]["text"]) == 8_000_000
+    assert len(report[1].stderr("r1/s1")) == 64 * 1024
+
+
+def test_stderr_is_kept_and_is_no_text() -> None:
+    report, runner = run_command(Command(["sh", "-c", "echo out; echo diagnosis >&2; exit 1"]))
+    assert report == {"text": "out\n", "exit_code": 1}
+    assert runner.stderr("r1/s1") == "diagnosis\n"
+
+
+def test_a_command_that_does_not_exist_fails_and_says_so() -> None:
+    report, runner = run_command(Command(["/no/such/agent"]))
+    assert report == {"text": "", "exit_code": 127}
+    assert "/no/such/agent: No such file" in runner.stderr("r1/s1")
+
+
+def test_a_turn_that_takes_too_long_is_ended() -> None:
+    mark = f"TURNLATCH_TEST={uuid.uuid4()}"
+    env = {**os.environ, **dict([mark.split("=")])}
+    report, _ = run_command(Command(["sh", "-c", "echo begin; sleep 100 & sleep 100"], env=env, timeout=0.2))
+    assert report == {"text": "begin\n", "failure_reason": "TIMEOUT"}
+    assert processes_marked(mark) == []
+
+
+TREE = """
+import os, signal, subprocess, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+subprocess.Popen(["sleep", "100"])
+subprocess.Popen(["sleep", "100"], start_new_session=True)
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.execvp("sleep", ["sleep", "100"])
+    os._exit(0)
+os.wait()
+print("up", flush=True)
+time.sleep(100)
+"""
+
+
+def test_terminate_ends_the_whole_tree_also_what_left_the_group_or_ignores_the_signal() -> None:
+    mark = f"TURNLATCH_TEST={uuid.uuid4()}"
+    command = python(TREE, env={**os.environ, **dict([mark.split("=")])})
+
+    async def scenario(runner: SubprocessRunner, reports: list[Any]) -> None:
+        await until(
+            lambda: len(processes_marked(mark)) >= 5 and sum("sleep 100" in p for p in processes_marked(mark)) == 3
+        )
+        await runner.terminate("r1/s1")
+        assert processes_marked(mark) == []
+        assert list(runner.alive()) == []
+        assert reports == [], "nobody asked for the result of a terminated turn"
+        await runner.terminate("r1/s1")
+        with pytest.raises(ChildProcessError):
+            os.waitpid(-1, os.WNOHANG)  # no zombie is left
+
+    with_runner(command, scenario)
+
+
+def test_a_gentle_end_lets_the_agent_clean_up(tmp_path: Any) -> None:
+    code = "trap 'echo bye > bye.txt; exit 0' TERM; echo up > up.txt; while :; do sleep 0.05; done"
+
+    async def scenario(runner: SubprocessRunner, reports: list[Any]) -> None:
+        await until((tmp_path / "up.txt").exists)
+        await runner.terminate("r1/s1")
+        assert (tmp_path / "bye.txt").exists()
+
+    with_runner(Command(["sh", "-c", code], cwd=tmp_path), scenario)
+
+
+def test_children_left_behind_by_a_finished_agent_are_ended() -> None:
+    mark = f"TURNLATCH_TEST={uuid.uuid4()}"
+    env = {**os.environ, **dict([mark.split("=")])}
+    assert run_command(Command(["sh", "-c", "sleep 100 & echo ok"], env=env))[0] == {"text": "ok\n", "exit_code": 0}
+    assert processes_marked(mark) == []
+
+
+def test_everything_dies_with_the_host() -> None:
+    mark = f"TURNLATCH_TEST={uuid.uuid4()}"
+    host = """
+import asyncio
+from test_processes import *
+async def main():
+    runner = SubprocessRunner(lambda run, effect: python(TREE))
+    await runner.start(a_run(), EFFECT, print)
+    await asyncio.sleep(100)
+asyncio.run(main())
+"""
+    env = {**os.environ, **dict([mark.split("=")]), "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    process = subprocess.Popen([sys.executable, "-c", host], env=env)
+
+    async def scenario() -> None:
+        await until(lambda: sum("sleep 100" in p for p in processes_marked(mark)) == 3)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        await until(lambda: processes_marked(mark) == [])
+
+    asyncio.run(scenario())
+
+
+STICKY = """
+import sys
+print("Which file?", flush=True); print("=====", flush=True)
+for line in sys.stdin:
+    print("you said", line.strip(), flush=True); print("=====", flush=True)
+"""
+
+
+def inject(n: int, response: str) -> Any:
+    return {
+        "type": "inject_reply",
+        "id": f"r1/{n}/1",
+        "attempt_number": n,
+        "slot_id": "r1/s1",
+        "interaction_id": n - 1,
+        "response": response,
+    }
+
+
+def test_a_sticky_process_takes_replies_line_by_line() -> None:
+    async def scenario(runner: SubprocessRunner, reports: list[Any]) -> None:
+        await until(lambda: len(reports) == 1)
+        assert reports == [{"text": "Which file?\n"}]
+        await runner.inject(a_run(), inject(2, "the\nsecond"), reports.append)
+        await runner.inject(a_run(), inject(2, "the\nsecond"), reports.append)
+        await until(lambda: len(reports) == 2)
+        await runner.inject(a_run(), inject(3, "größe"), reports.append)
+        await until(lambda: len(reports) == 3)
+        assert reports[1:] == [{"text": "you said the second\n"}, {"text": "you said größe\n"}]
+        assert list(runner.alive()) == ["r1/s1"]
+
+    env = {**os.environ, "PYTHONUTF8": "1"}
+    with_runner(python(STICKY, end_of_turn="=====", env=env), scenario)
+
+
+def test_a_sticky_process_that_ends_is_told_as_lost() -> None:
+    async def scenario(runner: SubprocessRunner, reports: list[Any]) -> None:
+        await until(lambda: len(reports) == 2)
+        assert reports == [{"text": "bye\n"}, None]
+        await runner.inject(a_run(), inject(2, "x"), reports.append)
+        assert reports[2:] == [None]
+
+    with_runner(Command(["sh", "-c", "echo bye; echo ====="], end_of_turn="====="), scenario)
+
+
+def test_a_sticky_process_that_breaks_off_a_turn_reports_it_and_its_end() -> None:
+    async def scenario(runner: SubprocessRunner, reports: list[Any]) -> None:
+        await until(lambda: len(reports) == 2)
+        assert reports == [{"text": "half", "exit_code": 4}, None]
+
+    with_runner(Command(["sh", "-c", "printf half; exit 4"], end_of_turn="====="), scenario)
+
+
+def test_each_turn_of_a_sticky_process_has_its_own_timeout() -> None:
+    async def scenario(runner: SubprocessRunner, reports: list[Any]) -> None:
+        await until(lambda: len(reports) == 1)
+        await asyncio.sleep(0.7)
+        assert len(reports) == 1, "waiting for the user is no turn"
+        await runner.inject(a_run(), inject(2, "x"), reports.append)
+        await until(lambda: len(reports) == 3)
+        assert reports[1:] == [{"text": "", "failure_reason": "TIMEOUT"}, None]
+
+    with_runner(Command(["sh", "-c", "echo q; echo =; sleep 100"], end_of_turn="=", timeout=0.5), scenario)
+
+
+def test_a_report_that_cannot_be_made_is_a_failure_of_the_host() -> None:
+    def broken(text: str) -> Any:
+        raise KeyError("session")
+
+    async def scenario() -> None:
+        runner = SubprocessRunner(lambda run, effect: Command(["echo", "x"]), report=broken)
+        reports: list[Any] = []
+        await runner.start(a_run(), EFFECT, reports.append)
+        await until(lambda: bool(reports))
+        assert reports == [{"failure_reason": "HOST_FAILED", "exit_code": 0}]
+
+    asyncio.run(scenario())
