@@ -4,6 +4,7 @@
 mod graph;
 mod guard;
 mod pattern;
+mod shared;
 mod work;
 
 #[cfg(test)]
@@ -83,6 +84,9 @@ impl OutputSchema {
             let message = format!("the schema has {} bytes, more than {}", text.len(), limits.schema_bytes);
             return Err(vec![SchemaProblem::new(Code::SchemaTooLarge, "", &message)]);
         }
+        if let Some(compiled) = shared::find(text, limits.json_depth) {
+            return Ok(OutputSchema { compiled });
+        }
         let schema = parse_schema_text(text, limits.json_depth).map_err(|problem| vec![problem])?;
         let dialect = dialect_of(&schema).map_err(|problem| vec![problem])?;
         let mut reading = graph::read(&schema, dialect);
@@ -103,7 +107,9 @@ impl OutputSchema {
         let mut plan = Plan { nodes: reading.nodes, pattern_weights, pattern_bytes, weight: None };
         plan.weight = order.and_then(|order| work::unfolded_weight(&plan, &order));
         let declared = declared_names(&schema);
-        Ok(OutputSchema { compiled: Arc::new(Compiled { text: text.to_owned(), validator, plan, declared }) })
+        let compiled = Arc::new(Compiled { text: text.to_owned(), validator, plan, declared });
+        shared::remember(limits.json_depth, &compiled);
+        Ok(OutputSchema { compiled })
     }
 
     /// The source text, as it was given.

@@ -1,0 +1,46 @@
+//! Compiled schemas that are in use, so that a thousand runs of one skill share one.
+//!
+//! This is a memory of a pure function: it changes how long an answer takes, never the answer.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use super::Compiled;
+
+/// What a schema was compiled from: its text, and the depth limit it was held to.
+type Key = (usize, String);
+
+#[derive(Default)]
+struct Shared {
+    known: BTreeMap<Key, Weak<Compiled>>,
+    /// The last ones are kept alive: runs of one skill may come one after the other.
+    recent: VecDeque<Arc<Compiled>>,
+}
+
+static SHARED: Mutex<Shared> = Mutex::new(Shared { known: BTreeMap::new(), recent: VecDeque::new() });
+
+/// The schema that was compiled from the same before, if it is still there.
+pub(super) fn find(text: &str, json_depth: usize) -> Option<Arc<Compiled>> {
+    lock().known.get(&(json_depth, text.to_owned())).and_then(Weak::upgrade)
+}
+
+/// Remembers a schema as long as somebody uses it, and the last few longer.
+pub(super) fn remember(json_depth: usize, compiled: &Arc<Compiled>) {
+    let mut shared = lock();
+    if shared.known.len() >= MAX_KNOWN {
+        shared.known.retain(|_, schema| schema.strong_count() > 0);
+    }
+    shared.known.insert((json_depth, compiled.text.clone()), Arc::downgrade(compiled));
+    if shared.recent.len() == MAX_RECENT {
+        shared.recent.pop_front();
+    }
+    shared.recent.push_back(compiled.clone());
+}
+
+/// What is remembered is whole at any time, so a panic elsewhere does not spoil it.
+fn lock() -> MutexGuard<'static, Shared> {
+    SHARED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+const MAX_KNOWN: usize = 1024;
+const MAX_RECENT: usize = 16;
