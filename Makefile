@@ -68,7 +68,7 @@ bench: setup-rust ## The core beside the bare limit of its parts, as ratios
 coverage: setup-rust ## Line coverage of core/src; fails below 95 %
 	@rustup component list --installed | grep -q '^llvm-tools' || rustup component add llvm-tools
 	@$(CARGO) llvm-cov --version >/dev/null 2>&1 || $(CARGO) install cargo-llvm-cov --locked
-	$(CARGO) llvm-cov --workspace --ignore-filename-regex '(tests/rust|examples)/' --fail-under-lines 95
+	$(CARGO) llvm-cov --workspace --ignore-filename-regex '(tests/rust|examples|bindings-python)/' --fail-under-lines 95
 
 clean: ## Remove what was built
 	$(CARGO) clean
