@@ -129,6 +129,11 @@ impl Run {
     }
 
     #[getter]
+    fn ended(&self, py: Python<'_>) -> bool {
+        self.read(py, |run| run.status().is_end())
+    }
+
+    #[getter]
     fn revision(&self, py: Python<'_>) -> u64 {
         self.read(py, turnlatch::Run::revision)
     }

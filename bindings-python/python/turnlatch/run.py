@@ -240,7 +240,7 @@ class Run:
     @property
     def ended(self) -> bool:
         """Whether nothing can happen to it any more."""
-        return self.status in ("succeeded", "failed", "canceled")
+        return self._core.ended
 
     def status_view(self) -> types.StatusView:
         """The run as a client sees it."""
