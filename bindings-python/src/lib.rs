@@ -10,8 +10,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use serde_json::Value;
 use turnlatch::{
-    Applied, Code, Event, ExecutionMode, HostSettings, JournalEntry, Limits, Manifest, PatchWording, RunPlan,
-    RunRequest, Status, Timestamp,
+    Applied, Code, Effect, Event, ExecutionMode, Found, HostSettings, JournalEntry, Limits, Manifest, PatchWording,
+    RunPlan, RunRequest, Status, Timestamp,
 };
 
 use convert::{text_of, to_python, to_value};
@@ -153,6 +153,11 @@ impl Run {
         self.read(py, |run| run.plan().run_id.clone())
     }
 
+    #[getter]
+    fn plan(&self, py: Python<'_>) -> Plan {
+        Plan(self.read(py, |run| run.plan().clone()))
+    }
+
     fn status_view(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         to_python(py, &self.read(py, turnlatch::Run::status_view))
     }
@@ -167,6 +172,21 @@ impl Run {
 
     fn outstanding(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         to_python(py, &self.read(py, turnlatch::Run::outstanding))
+    }
+
+    fn due(&self, py: Python<'_>, effect: &Bound<'_, PyAny>, failed: Vec<Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+        let (effect, failed) = (effect_of(effect)?, failed.iter().map(effect_of).collect::<PyResult<Vec<_>>>()?);
+        to_python(py, &self.read(py, |run| run.due(&effect, &failed)))
+    }
+
+    fn given_up(&self, py: Python<'_>, effect: &Bound<'_, PyAny>, begun: bool) -> PyResult<Py<PyAny>> {
+        let effect = effect_of(effect)?;
+        to_python(py, &self.read(py, |run| run.given_up(&effect, begun)))
+    }
+
+    fn after_restart(&self, py: Python<'_>, process_alive: bool, begun: bool, slot_lost: bool) -> PyResult<Py<PyAny>> {
+        let found = Found { process_alive, begun, slot_lost };
+        to_python(py, &self.read(py, |run| run.after_restart(found)))
     }
 
     fn explain(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
@@ -190,6 +210,10 @@ impl Run {
         let applied = py.detach(|| self.lock().apply(event, now)).map_err(|error| rejected(py, &error))?;
         applied_parts(py, applied)
     }
+}
+
+fn effect_of(effect: &Bound<'_, PyAny>) -> PyResult<Effect> {
+    Effect::from_value(to_value(effect)?).map_err(|error| rejected(effect.py(), &error))
 }
 
 /// What happened to a run, chained.
@@ -286,6 +310,11 @@ fn patch_skill(py: Python<'_>, skill: &str, mode: &str, plan: Option<&Plan>) -> 
 }
 
 #[pyfunction]
+fn run_of_slot(slot_id: &str) -> Option<&str> {
+    turnlatch::run_of_slot(slot_id)
+}
+
+#[pyfunction]
 fn codes(py: Python<'_>) -> PyResult<Py<PyAny>> {
     to_python(py, &Code::ALL.iter().map(|code| code.info()).collect::<Vec<_>>())
 }
@@ -310,5 +339,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(patch_skill, module)?)?;
     module.add_function(wrap_pyfunction!(codes, module)?)?;
     module.add_function(wrap_pyfunction!(display_text, module)?)?;
+    module.add_function(wrap_pyfunction!(run_of_slot, module)?)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))
 }

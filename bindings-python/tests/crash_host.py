@@ -80,8 +80,9 @@ class FileSlots:
         self.hold(run_id, slot_id)
         granted()
 
-    def hold(self, run_id: str, slot_id: str) -> None:
+    def hold(self, run_id: str, slot_id: str) -> bool:
         (self.folder / slot_id.replace("/", "+")).touch()
+        return True
 
     def release(self, slot_id: str) -> None:
         (self.folder / slot_id.replace("/", "+")).unlink(missing_ok=True)

@@ -35,10 +35,10 @@ def asks_then_finishes(run: Run, effect: Any) -> Command:
 class Host:
     """A driver with its parts and a record of what was notified and what failed."""
 
-    def __init__(self, store: Any, command: Any = asks_then_finishes, slots: int = 2, **changed: Any) -> None:
+    def __init__(self, store: Any, command: Any = asks_then_finishes, slots: Any = 2, **changed: Any) -> None:
         self.statuses: list[str] = []
         self.errors: list[tuple[str, str, str, int]] = []
-        self.slots = LocalSlots(slots)
+        self.slots = LocalSlots(slots) if isinstance(slots, int) else slots
         self.timers = AsyncioTimers()
         self.processes = SubprocessRunner(command, grace=0.5)
         self.store = store
@@ -203,8 +203,8 @@ class AsyncSlots:
         await asyncio.sleep(0)
         self.inner.acquire(run_id, slot_id, granted)
 
-    async def hold(self, run_id: str, slot_id: str) -> None:
-        self.inner.hold(run_id, slot_id)
+    async def hold(self, run_id: str, slot_id: str) -> bool:
+        return self.inner.hold(run_id, slot_id)
 
     async def release(self, slot_id: str) -> None:
         self.inner.release(slot_id)
@@ -222,8 +222,7 @@ async def test_callbacks_may_be_coroutines(store: Any) -> None:
         statuses.append(effect["status"])
 
     slots = AsyncSlots()
-    async with hosted(store, lambda *_: Command(["echo", DONE]), on_notify=on_notify) as host:
-        host.driver._slots = slots
+    async with hosted(store, lambda *_: Command(["echo", DONE]), slots=slots, on_notify=on_notify) as host:
         await host.driver.start(plan(execution_mode="auto"))
         await host.ended("r1")
         assert statuses == ["queued", "running", "succeeded"]
@@ -256,8 +255,7 @@ class FailingSlots(LocalSlots):
 def test_a_failing_callback_is_reported_retried_and_kept_as_owed(tmp_path: Path, method: str, failures: int) -> None:
     async def test(store: Any) -> None:
         slots = FailingSlots(method, failures)
-        async with hosted(store, lambda *_: Command(["echo", DONE]), slots=1) as host:
-            host.driver._slots = slots
+        async with hosted(store, lambda *_: Command(["echo", DONE]), slots=slots) as host:
             await host.driver.start(plan(execution_mode="auto"))
             assert (await host.ended("r1"))["status"] == "succeeded"
             await until(lambda: slots.held() == set())
@@ -603,12 +601,33 @@ async def test_failing_parts_are_reported_at_recovery_and_tried_again(store: Any
         await until(lambda: bool(first.processes.alive()))
     slots = FailingSlots("release", 2)
     slots.acquire("gone", "gone/s1", lambda: None)
-    async with hosted(store, lambda *_: Command(["echo", DONE])) as second:
-        second.driver._slots = slots
+    async with hosted(store, lambda *_: Command(["echo", DONE]), slots=slots) as second:
         await second.driver.recover()
         assert (await second.ended("r1"))["status"] == "succeeded"
         assert [error[:2] for error in second.errors] == [("gone", "recovery")] * 2
         assert slots.held() == set()
+
+
+class ForgetfulSlots(LocalSlots):
+    """A pool that has given a lost host's slots to somebody else."""
+
+    def hold(self, run_id: str, slot_id: str) -> bool:
+        return False
+
+
+@scenario
+async def test_a_turn_whose_slot_somebody_else_has_is_ended_and_lost(store: Any) -> None:
+    host = Host(store, lambda *_: Command(["sleep", "100"]))
+    await host.driver.start(plan(interrupted_turn="retry"))
+    await until(lambda: "r1/s1" in host.processes.alive())
+    await host.driver.close()
+    host.processes._command = lambda *_: Command(["echo", DONE])
+    async with hosted(store, slots=ForgetfulSlots(1), processes=host.processes) as second:
+        await second.driver.recover()
+        await second.driver.settled("r1")
+        assert "r1/s1" not in host.processes.alive(), "it must not run beside the slot's new owner"
+        assert (await second.ended("r1"))["status"] == "succeeded"
+        assert second.slots.held() == set()
 
 
 def test_a_deadline_survives_a_restart(tmp_path: Path) -> None:

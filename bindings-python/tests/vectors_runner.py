@@ -24,6 +24,7 @@ from turnlatch import (
     evaluate_turn,
     patch_skill,
     replay,
+    run_of_slot,
 )
 
 Json = Any
@@ -252,6 +253,14 @@ class Stage:
                 return self.run.why_not(target)
             case {"allowed": at}:
                 return self.run.allowed(at)
+            case {"due": asked}:
+                return self.run.due(asked["effect"], asked.get("failed", []))
+            case {"given_up": asked}:
+                return self.run.given_up(asked["effect"], begun=asked["begun"])
+            case {"after_restart": found}:
+                return self.run.after_restart(**found)
+            case {"run_of_slot": slot_id}:
+                return run_of_slot(slot_id)
             case _:
                 raise AssertionError(f"unknown query {query}")
 

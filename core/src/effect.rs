@@ -6,7 +6,7 @@ use crate::state::Status;
 use crate::time::Timestamp;
 
 /// One thing to do, and its id `run_id/revision/n`: doing it twice under the same id equals doing it once.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Effect {
     /// What to do.
     #[serde(flatten)]
@@ -16,7 +16,7 @@ pub struct Effect {
 }
 
 /// What the host must do.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Action {
     /// Ask for a slot; answer with `slot_granted` when there is one.
@@ -36,7 +36,7 @@ pub enum Action {
         /// The slot it runs in.
         slot_id: String,
         /// What the turn goes on from; absent in the first turn.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         resume: Option<ResumeFrom>,
     },
     /// Hand the reply to the process that waits for it; its next turn begins.
@@ -76,13 +76,13 @@ pub enum Action {
         /// The run's status now.
         status: Status,
         /// The question that is now pending.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         interaction_id: Option<u64>,
     },
 }
 
 /// What observers are told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Notice {
     /// The run has another status than before, or the same one in a new turn.
@@ -90,10 +90,10 @@ pub enum Notice {
 }
 
 /// What a turn goes on from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResumeFrom {
     /// The last good handle of the agent's session, if it ever gave one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_handle: Option<String>,
     /// The question that was answered.
     pub interaction_id: u64,

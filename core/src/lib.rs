@@ -35,7 +35,7 @@
 //! # Reading order
 //! Vocabulary: `time`, `codes`, `limits`, `event`, `effect`, `state`, `interaction`, `plan`, `receipt`.
 //! Decisions: `admission`, `schema`, `json`, `evidence`, `ask_user`, `gate`, `wait`, `replies`, `patch`.
-//! Machine: `transition`, `run`, `invariants`, `storage`, `snapshot`, `journal`. Answers: `views`, `explain`.
+//! Machine: `transition`, `run`, `invariants`, `storage`, `snapshot`, `journal`. Answers: `views`, `explain`, `hosting`.
 
 // vocabulary: plain data, no decisions
 mod codes;
@@ -67,6 +67,7 @@ mod storage;
 mod transition;
 // answers
 mod explain;
+mod hosting;
 mod views;
 
 pub use admission::{HostSettings, Manifest, Problem, Refusal, RunRequest, admit};
@@ -78,6 +79,7 @@ pub use evidence::{DONE_MARKER, Evidence, Marker, OutputState, Source};
 pub use explain::reading_steps;
 pub use explain::{Explanation, WhyNot, evaluate_turn};
 pub use gate::{Decision, GateCheck, GateResult, Judged, Verdict};
+pub use hosting::{Attach, Due, Found, GivenUp, Perform, Resumption, run_of_slot};
 pub use interaction::{ChoiceOption, InteractionKind, InteractionRecord, PendingInteraction, Question, ResolutionMode};
 pub use journal::{JOURNAL_VERSION, Journal, JournalEntry, Replayed, replay};
 pub use limits::Limits;

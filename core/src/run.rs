@@ -71,7 +71,7 @@ pub struct Outstanding {
 /// What a run may still own.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Keep {
-    /// The slot it holds or has asked for.
+    /// The slot it has: held if `process` names it too, else only asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slot_id: Option<String>,
     /// The question whose timer may be set.
@@ -181,7 +181,7 @@ impl Run {
 
     /// The settings it was admitted with.
     #[must_use]
-    pub fn plan(&self) -> &RunPlan {
+    pub fn plan(&self) -> &Arc<RunPlan> {
         &self.plan
     }
 

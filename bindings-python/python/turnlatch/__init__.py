@@ -21,6 +21,7 @@ from .run import (
     evaluate_turn,
     patch_skill,
     replay,
+    run_of_slot,
     to_millis,
 )
 from .sqlite_store import SqliteStore
@@ -60,6 +61,7 @@ __all__ = [
     "evaluate_turn",
     "patch_skill",
     "replay",
+    "run_of_slot",
     "to_millis",
     "types",
     "wall_clock",

@@ -8,56 +8,24 @@ after a crash :meth:`Driver.recover` goes on from what the core says is owed.
 from __future__ import annotations
 
 import asyncio
-import inspect
-import logging
-from collections import deque
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar, cast
 
-from .errors import NotLoaded, Rejected
+from ._host import Host, RetryPolicy, log, settle
+from ._live import Live
+from ._performer import Performer
+from ._recovery import Belongings, hold_slots
+from .errors import Rejected
 from .local import wall_clock
-from .parts import Clock, MaybeAwaitable, OnError, OnNotify, Processes, Slots, Store, StoreConflict, Timers
+from .parts import Clock, OnError, OnNotify, Processes, Slots, Store, StoreConflict, Timers
 from .run import Applied, Plan, Run
-from .types import Effect, Event, InjectReply, ProcessLost, Receipt, StartTurn, StatusView, TurnFinished, TurnReport
+from .types import Effect, Event, Receipt, StatusView, TurnFinished
+
+__all__ = ["Driver", "RetryPolicy"]
 
 T = TypeVar("T")
-_log = logging.getLogger("turnlatch")
 _LAST_REPORTS_SEC = 2.0
-
-
-@dataclass(frozen=True, slots=True)
-class RetryPolicy:
-    """How often a failing callback is tried and how long to wait between tries, in seconds. What still fails is kept
-    and tried again every ``pause`` seconds."""
-
-    attempts: int = 3
-    delay: float = 0.2
-    factor: float = 2.0
-    pause: float = 30.0
-
-    def wait_after(self, attempt: int) -> float:
-        """The wait after the ``attempt``-th failure."""
-        return min(self.delay * self.factor ** min(attempt - 1, 32), self.pause)
-
-
-_Waiter = tuple[tuple[str, ...], "asyncio.Future[StatusView]"]
-
-
-@dataclass
-class _Live:
-    """A run in memory. ``run`` is always what was saved: events are applied to a copy that takes its place."""
-
-    run: Run
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    effects: deque[Effect] = field(default_factory=deque[Effect])  # told and saved, to be performed in order
-    owed: list[Effect] = field(default_factory=list[Effect])  # failed too often; tried again later
-    inbox: deque[Event] = field(default_factory=deque[Event])  # what parts reported, to be applied in order
-    resumed: bool = True  # whether what it owed when it was loaded is being performed
-    performer: asyncio.Task[None] | None = None
-    courier: asyncio.Task[None] | None = None
-    waiters: list[_Waiter] = field(default_factory=list[_Waiter])
 
 
 class Driver:
@@ -80,15 +48,9 @@ class Driver:
         on_error: OnError | None = None,
         retry: RetryPolicy | None = None,
     ) -> None:
-        self._slots = slots
-        self._timers = timers
-        self._processes = processes
-        self._store = store
-        self._clock = clock
-        self._on_notify = on_notify
-        self._on_error = on_error
-        self._retry = retry or RetryPolicy()
-        self._runs: dict[str, _Live] = {}
+        self._host = Host(slots, timers, processes, store, clock, on_notify, on_error, retry or RetryPolicy())
+        self._performer = Performer(self._host, self._post)
+        self._runs: dict[str, Live] = {}
         self._loading = asyncio.Lock()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -169,7 +131,7 @@ class Driver:
         """Takes an ended run out of memory; the store still has it."""
         live = self._runs.get(run_id)
         if live is not None:
-            if not live.run.ended or live.owed or live.effects or live.inbox or live.performer or live.courier:
+            if not live.run.ended or not live.idle:
                 raise RuntimeError(f"run {run_id} is not done yet")
             del self._runs[run_id]
 
@@ -181,35 +143,18 @@ class Driver:
         effect) and does not keep the other runs from going on; calling this again tries it again.
         """
         self._open()
-        # What there is must be read before the runs are: what comes later belongs to a run that is known by then.
-        processes = set(await _settle(self._processes.alive()))
-        slots = set(await _settle(self._slots.held()))
-        timers = set(await _settle(self._timers.pending()))
-        run_ids = list(await _settle(self._store.unfinished()))
-        lives = [self._runs[run_id] for run_id in run_ids if await self._attempt(run_id, partial(self._known, run_id))]
-        unread = tuple(f"{run_id}/" for run_id in run_ids if run_id not in self._runs)
+        host = self._host
+        belongings = await Belongings.of(host)
+        run_ids = list(await settle(host.store.unfinished()))
+        lives = [self._runs[run_id] for run_id in run_ids if await host.attempt(run_id, partial(self._known, run_id))]
         for live in lives:
-            run_id, found = live.run.run_id, live.run.outstanding()
-            keep = found["keep"]
-            processes.discard(keep.get("process", ""))
-            slots.discard(keep.get("slot_id", ""))
-            timers.discard((run_id, keep.get("timer", 0)))
-            asked = {effect["slot_id"] for effect in found["effects"] if effect["type"] == "acquire_slot"}
-            if "slot_id" in keep and keep["slot_id"] not in asked:
-                await self._attempt(run_id, partial(self._slots.hold, run_id, keep["slot_id"]))
-        for slot_id in processes | slots:
-            # A run that could not be read may still want what it has. The slot of a process that does not end is kept.
-            run_id = slot_id.rpartition("/")[0]
-            if not slot_id.startswith(unread) and (
-                slot_id not in processes or await self._attempt(run_id, partial(self._processes.terminate, slot_id))
-            ):
-                await self._attempt(run_id, partial(self._slots.release, slot_id))
-        for run_id, interaction_id in timers:
-            if f"{run_id}/" not in unread:
-                await self._attempt(run_id, partial(self._timers.cancel, run_id, interaction_id))
+            belongings.leave_to(live.run)
+        lost = await hold_slots(host, [live.run for live in lives])
+        await belongings.give_back(host, unread=set(run_ids) - self._runs.keys())
         for live in lives:
             if not live.resumed:
-                live.resumed = await self._attempt(live.run.run_id, partial(self._resume, live))
+                resume = partial(self._resume, live, slot_lost=live.run.run_id in lost)
+                live.resumed = await host.attempt(live.run.run_id, resume)
         return run_ids
 
     async def close(self) -> None:
@@ -231,18 +176,18 @@ class Driver:
     # Changing a run: apply to a copy, save, take the copy.
 
     async def _create(self, plan: Plan) -> str:
-        run, applied = Run.create(plan, self._clock())
+        run, applied = Run.create(plan, self._host.clock())
         snapshot = run.to_json()
         assert applied.entry is not None, "creation is always journaled"
         try:
-            await _settle(self._store.create(run.run_id, snapshot, applied.entry))
+            await settle(self._host.store.create(run.run_id, snapshot, applied.entry))
         except StoreConflict:
             raise
         except Exception:
             # The error may have come after the commit; then the run exists and must not be left alone.
             if not await self._was_saved(run.run_id, snapshot):
                 raise
-        live = self._runs[run.run_id] = _Live(run)
+        live = self._runs[run.run_id] = Live(run)
         self._perform_soon(live, applied.effects)
         return run.run_id
 
@@ -251,77 +196,63 @@ class Driver:
         live = await self._known(run_id)
         return await self._unbroken(self._change(live, step))
 
-    async def _change(self, live: _Live, step: Callable[[Run, int], Applied]) -> Applied:
+    async def _change(self, live: Live, step: Callable[[Run, int], Applied]) -> Applied:
         async with live.lock:
             run = live.run.copy()
-            applied = step(run, self._clock())
+            applied = step(run, self._host.clock())
             if applied.entry is None:
                 return applied
             snapshot = run.to_json()
             try:
-                await _settle(self._store.save(run.run_id, live.run.revision, snapshot, applied.entry, run.ended))
+                await settle(self._host.store.save(run.run_id, live.run.revision, snapshot, applied.entry, run.ended))
             except Exception as error:
                 if isinstance(error, StoreConflict) or not await self._was_saved(run.run_id, snapshot):
                     await self._reload(live)
                     raise
-            self._take(live, run)
+            live.take(run)
             self._perform_soon(live, applied.effects)
             return applied
 
     async def _was_saved(self, run_id: str, snapshot: str) -> bool:
         """Whether a save that raised had been committed nevertheless."""
         try:
-            return Run.from_json(await _settle(self._store.load(run_id))).to_json() == snapshot
+            return Run.from_json(await settle(self._host.store.load(run_id))).to_json() == snapshot
         except Exception:
             return False
 
-    async def _reload(self, live: _Live) -> None:
+    async def _reload(self, live: Live) -> None:
         """After a failed save the store is right. If it cannot be read, the state that was saved last still stands."""
         try:
-            stored = Run.from_json(await _settle(self._store.load(live.run.run_id)))
+            stored = Run.from_json(await settle(self._host.store.load(live.run.run_id)))
         except Exception as error:
-            _log.warning("run %s could not be loaded after a failed save: %s", live.run.run_id, error)
+            log.warning("run %s could not be loaded after a failed save: %s", live.run.run_id, error)
             return
         if stored.revision != live.run.revision:
-            self._take(live, stored)
+            live.take(stored)
             await self._resume(live)
 
-    def _take(self, live: _Live, run: Run) -> None:
-        live.run = run
-        # Answered here and not when the waiter wakes: the run may have gone on by then.
-        for statuses, waiter in list(live.waiters):
-            if waiter.done() or run.ended or run.status in statuses:
-                live.waiters.remove((statuses, waiter))
-                if not waiter.done():
-                    waiter.set_result(run.status_view())
+    async def _resume(self, live: Live, slot_lost: bool = False) -> None:
+        """Goes on with a loaded run as the core says, from what there is of it."""
+        run, host = live.run, self._host
+        owed = run.outstanding()
+        process = owed["keep"].get("process")
+        alive = process is not None and process in await settle(host.processes.alive())
+        begun = False
+        for effect in owed["effects"]:
+            begun = begun or await settle(host.store.was_begun(run.run_id, effect["id"]))
+        found = run.after_restart(process_alive=alive, begun=begun, slot_lost=slot_lost)
+        if "attach" in found:
+            slot_id, attempt_number = found["attach"]["slot_id"], found["attach"]["attempt_number"]
+            finished = self._performer.finished(run.run_id, attempt_number, slot_id)
+            await settle(host.processes.attach(slot_id, finished))
+        self._perform_soon(live, found["effects"])
+        if "event" in found:
+            self._receive(run.run_id, found["event"])
 
-    async def _resume(self, live: _Live) -> None:
-        """Performs what a loaded run owes, unless it was begun before; a process that is gone is told as lost."""
-        run = live.run
-        found = run.outstanding()
-        process = found["keep"].get("process")
-        alive = process is not None and process in set(await _settle(self._processes.alive()))
-        if process is not None and alive:
-            await _settle(self._processes.attach(process, self._finished(run.run_id, run.attempt_number, process)))
-        lost = process is not None and not alive
-        effects: list[Effect] = []
-        for effect in found["effects"]:
-            if effect["type"] == "start_turn" or effect["type"] == "inject_reply":
-                if await _settle(self._store.was_begun(run.run_id, effect["id"])):
-                    continue
-                if effect["type"] == "start_turn":
-                    lost = False  # there has been no process yet
-                elif lost:
-                    continue
-            effects.append(effect)
-        self._perform_soon(live, effects)
-        if lost and process is not None:
-            self._post(run.run_id, _process_lost(run.attempt_number, process))
-
-    async def _known(self, run_id: str) -> _Live:
+    async def _known(self, run_id: str) -> Live:
         async with self._loading:
             if run_id not in self._runs:
-                self._runs[run_id] = _Live(Run.from_json(await _settle(self._store.load(run_id))), resumed=False)
+                self._runs[run_id] = Live(Run.from_json(await settle(self._host.store.load(run_id))), resumed=False)
             return self._runs[run_id]
 
     # What parts report.
@@ -340,7 +271,7 @@ class Driver:
         if live.courier is None:
             live.courier = self._spawn(self._deliver(live), "turnlatch-deliver")
 
-    async def _deliver(self, live: _Live) -> None:
+    async def _deliver(self, live: Live) -> None:
         attempt = 0
         try:
             while live.inbox:
@@ -349,132 +280,36 @@ class Driver:
                 try:
                     await self._unbroken(self._change(live, partial(_apply, event)))
                 except Exception as error:
-                    await self._report(live.run.run_id, event, error, attempt)
+                    await self._host.report(live.run.run_id, event, error, attempt)
                     if not isinstance(error, Rejected):
-                        await asyncio.sleep(self._retry.wait_after(attempt))
+                        await asyncio.sleep(self._host.retry.wait_after(attempt))
                         continue
                     if event["type"] == "turn_finished" and event.get("failure_reason") != "HOST_FAILED":
                         # A report the core cannot read must not leave the turn running for ever.
-                        live.inbox[0] = _host_failed(event["attempt_number"], event.get("slot_id"))
+                        live.inbox[0] = _host_failed(event)
                         continue
                 live.inbox.popleft()
                 attempt = 0
         finally:
             live.courier = None
 
-    def _finished(self, run_id: str, attempt_number: int, slot_id: str) -> Callable[[TurnReport | None], None]:
-        def finished(report: TurnReport | None) -> None:
-            if report is None:
-                self._post(run_id, _process_lost(attempt_number, slot_id))
-            else:
-                told = {**report, "type": "turn_finished", "attempt_number": attempt_number, "slot_id": slot_id}
-                self._post(run_id, cast("TurnFinished", told))
-
-        return finished
-
     # Performing effects.
 
-    def _perform_soon(self, live: _Live, effects: list[Effect]) -> None:
+    def _perform_soon(self, live: Live, effects: list[Effect]) -> None:
         live.effects.extend(live.owed)
         live.owed.clear()
         live.effects.extend(effects)
         if live.effects and live.performer is None and not self._closed:
             live.performer = self._spawn(self._perform_all(live), "turnlatch-perform")
 
-    async def _perform_all(self, live: _Live) -> None:
+    async def _perform_all(self, live: Live) -> None:
         try:
-            while live.effects:
-                effect = live.effects.popleft()
-                if _waits_for_end_of_process(effect, live.owed):
-                    live.owed.append(effect)
-                else:
-                    await self._perform_with_retries(live, effect)
+            await self._performer.perform_all(live)
         finally:
             live.performer = None
         if live.owed and self._loop is not None:
             nothing_new: list[Effect] = []
-            self._loop.call_later(self._retry.pause, self._perform_soon, live, nothing_new)
-
-    async def _perform_with_retries(self, live: _Live, effect: Effect) -> None:
-        begun = False
-        attempt = 0
-        while _still_wanted(live.run, effect):
-            attempt += 1
-            try:
-                if not begun and (effect["type"] == "start_turn" or effect["type"] == "inject_reply"):
-                    await _settle(self._store.mark_begun(live.run.run_id, effect["id"]))
-                    begun = True
-                await self._perform(live, effect)
-                return
-            except Exception as error:
-                await self._report(live.run.run_id, effect, error, attempt)
-            if attempt >= self._retry.attempts:
-                await self._give_up(live, effect, begun)
-                return
-            await asyncio.sleep(self._retry.wait_after(attempt))
-
-    async def _give_up(self, live: _Live, effect: Effect, begun: bool) -> None:
-        if (effect["type"] == "start_turn" or effect["type"] == "inject_reply") and begun:
-            try:
-                # A start that raised may have started something all the same.
-                await _settle(self._processes.terminate(effect["slot_id"]))
-            except Exception as error:
-                await self._report(live.run.run_id, effect, error, self._retry.attempts)
-            self._post(live.run.run_id, _host_failed(effect["attempt_number"], effect["slot_id"]))
-        elif effect["type"] != "notify":
-            live.owed.append(effect)
-
-    async def _perform(self, live: _Live, effect: Effect) -> None:
-        run_id = live.run.run_id
-        if effect["type"] == "acquire_slot":
-            granted: Event = {"type": "slot_granted", "slot_id": effect["slot_id"]}
-            await _settle(self._slots.acquire(run_id, effect["slot_id"], partial(self._post, run_id, granted)))
-        elif effect["type"] == "release_slot":
-            await _settle(self._slots.release(effect["slot_id"]))
-        elif effect["type"] == "set_timer":
-            fired: Event = {"type": "timer_fired", "interaction_id": effect["interaction_id"]}
-            post = partial(self._post, run_id, fired)
-            await _settle(self._timers.set(run_id, effect["interaction_id"], effect["at"], post))
-        elif effect["type"] == "cancel_timer":
-            await _settle(self._timers.cancel(run_id, effect["interaction_id"]))
-        elif effect["type"] == "terminate_process":
-            await _settle(self._processes.terminate(effect["slot_id"]))
-        elif effect["type"] == "notify":
-            if self._on_notify is not None:
-                await _settle(self._on_notify(run_id, effect))
-        else:
-            await self._run_turn(live, effect)
-
-    async def _run_turn(self, live: _Live, effect: StartTurn | InjectReply) -> None:
-        finished = self._finished(live.run.run_id, effect["attempt_number"], effect["slot_id"])
-        if effect["type"] == "start_turn":
-            await _settle(self._processes.start(live.run.copy(), effect, finished))
-        else:
-            await _settle(self._processes.inject(live.run.copy(), effect, finished))
-
-    async def _attempt(self, run_id: str, call: Callable[[], MaybeAwaitable[Any]]) -> bool:
-        """Calls with retries, at recovery. Whether it succeeded."""
-        for attempt in range(1, self._retry.attempts + 1):
-            try:
-                await _settle(call())
-                return True
-            except NotLoaded as error:
-                await self._report(run_id, None, error, attempt)
-                return False  # reading it again would not make it better
-            except Exception as error:
-                await self._report(run_id, None, error, attempt)
-            if attempt < self._retry.attempts:
-                await asyncio.sleep(self._retry.wait_after(attempt))
-        return False
-
-    async def _report(self, run_id: str, what: Effect | Event | None, error: Exception, attempt: int) -> None:
-        doing = "recovery" if what is None else what["type"]
-        _log.warning("run %s: %s failed (attempt %d): %r", run_id, doing, attempt, error)
-        if self._on_error is not None:
-            try:
-                await _settle(self._on_error(run_id, what, error, attempt))
-            except Exception:
-                _log.exception("on_error itself failed")
+            self._loop.call_later(self._host.retry.pause, self._perform_soon, live, nothing_new)
 
     # Tasks.
 
@@ -487,7 +322,7 @@ class Driver:
         elif self._loop is not loop:
             raise RuntimeError("a Driver belongs to the event loop it was first used on")
 
-    def _not_inside(self, live: _Live, method: str) -> None:
+    def _not_inside(self, live: Live, method: str) -> None:
         if asyncio.current_task() in (live.performer, live.courier):
             raise RuntimeError(
                 f"{method}() was called inside of a callback of run {live.run.run_id}, which cannot go on before the "
@@ -509,32 +344,12 @@ def _apply(event: Event, run: Run, now: int) -> Applied:
     return run.apply(event, now)
 
 
-def _still_wanted(run: Run, effect: Effect) -> bool:
-    """Whether an effect still has to be performed: the core may have told its opposite meanwhile (a cancel)."""
-    if effect["type"] in ("acquire_slot", "start_turn", "inject_reply", "set_timer"):
-        return any(owed["id"] == effect["id"] for owed in run.outstanding()["effects"])
-    return True
-
-
-def _waits_for_end_of_process(effect: Effect, owed: list[Effect]) -> bool:
-    """A slot is not given back while its process could not be ended: the next turn would run beside it (LIFE-7)."""
-    return effect["type"] == "release_slot" and any(
-        failed["type"] == "terminate_process" and failed["slot_id"] == effect["slot_id"] for failed in owed
-    )
-
-
-def _process_lost(attempt_number: int, slot_id: str) -> ProcessLost:
-    return {"type": "process_lost", "attempt_number": attempt_number, "slot_id": slot_id}
-
-
-def _host_failed(attempt_number: int, slot_id: str | None) -> TurnFinished:
-    event: TurnFinished = {"type": "turn_finished", "attempt_number": attempt_number, "failure_reason": "HOST_FAILED"}
-    if slot_id is not None:
-        event["slot_id"] = slot_id
-    return event
-
-
-async def _settle(result: MaybeAwaitable[T]) -> T:
-    if inspect.isawaitable(result):
-        return await result
-    return result
+def _host_failed(event: TurnFinished) -> TurnFinished:
+    failed: TurnFinished = {
+        "type": "turn_finished",
+        "attempt_number": event["attempt_number"],
+        "failure_reason": "HOST_FAILED",
+    }
+    if "slot_id" in event:
+        failed["slot_id"] = event["slot_id"]
+    return failed

@@ -45,11 +45,12 @@ class LocalSlots:
             granted()
         self._grant()
 
-    def hold(self, run_id: str, slot_id: str) -> None:
+    def hold(self, run_id: str, slot_id: str) -> bool:
         """Counts the slot as granted, also beyond ``n``: its turn runs already. New ones wait until it fits again."""
         with self._lock:
             self._queue = deque(waiting for waiting in self._queue if waiting[0] != slot_id)
             self._granted.add(slot_id)
+        return True
 
     def release(self, slot_id: str) -> None:
         """Gives the slot back, or withdraws the request."""

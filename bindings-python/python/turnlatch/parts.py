@@ -47,8 +47,9 @@ class Slots(Protocol):
         before, calls it again."""
         ...
 
-    def hold(self, run_id: str, slot_id: str) -> MaybeAwaitable[None]:
-        """Counts a slot as granted without asking: its run had it before the restart."""
+    def hold(self, run_id: str, slot_id: str) -> MaybeAwaitable[bool]:
+        """Counts a slot as granted without asking: its run had it before the restart. ``False`` if somebody else has
+        it by now; then its turn counts as lost."""
         ...
 
     def release(self, slot_id: str) -> MaybeAwaitable[None]:

@@ -107,7 +107,7 @@ class SubprocessRunner:
             return self.attach(slot_id, finished)
         made = self._command(run, effect)
         command = made if isinstance(made, Command) else await made
-        limit = int(run.snapshot()["run"]["plan"]["limits"]["turn_text_bytes"])
+        limit = int(run.plan.to_dict()["limits"]["turn_text_bytes"])
         process, lifeline = await self._spawn(command)
         started = _Process(slot_id, command, limit, process, lifeline, finished)
         self._processes[slot_id] = started

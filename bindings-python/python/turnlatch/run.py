@@ -218,6 +218,11 @@ class Run:
         return self._core.run_id
 
     @property
+    def plan(self) -> Plan:
+        """The settings it was admitted with."""
+        return Plan(self._core.plan)
+
+    @property
     def status(self) -> types.Status:
         """Where the run is."""
         return cast("types.Status", self._core.status)
@@ -257,6 +262,20 @@ class Run:
     def outstanding(self) -> types.Outstanding:
         """What the host still owes, and what the run may still own: for the time after a crash."""
         return cast("types.Outstanding", self._core.outstanding())
+
+    def due(self, effect: types.Effect, failed: Sequence[types.Effect] = ()) -> types.Due:
+        """Whether an effect is still to be performed; ``failed`` are those of this run that are tried again later."""
+        return cast("types.Due", self._core.due(effect, list(failed)))
+
+    def given_up(self, effect: types.Effect, *, begun: bool) -> types.GivenUp:
+        """What becomes of an effect that failed too often; ``begun`` says that it may have happened in part."""
+        return cast("types.GivenUp", self._core.given_up(effect, begun))
+
+    def after_restart(
+        self, *, process_alive: bool = False, begun: bool = False, slot_lost: bool = False
+    ) -> types.Resumption:
+        """How to go on with a run that was loaded after a restart, from what the host still has of it."""
+        return cast("types.Resumption", self._core.after_restart(process_alive, begun, slot_lost))
 
     def allowed(self, now: Time) -> types.Allowed:
         """The requests that would be taken now, and for the others the reason."""
@@ -329,6 +348,11 @@ def patch_skill(skill: str, mode: types.ExecutionMode, plan: Plan | None = None)
 def codes() -> list[types.CodeInfo]:
     """Every stable code with its HTTP status, its meaning and what to do about it."""
     return cast("list[types.CodeInfo]", _core.codes())
+
+
+def run_of_slot(slot_id: str) -> str | None:
+    """The run that asked for this slot; ``None`` if no run can have."""
+    return _core.run_of_slot(slot_id)
 
 
 def display_text(text: str) -> str:

@@ -294,6 +294,41 @@ class Outstanding(TypedDict):
     keep: Keep
 
 
+class Due(TypedDict):
+    """``later``: after one that failed and is tried again; ``once``: note durably that it was begun, then perform."""
+
+    perform: Literal["now", "later", "never"]
+    once: bool
+
+
+class EffectKept(TypedDict):
+    then: Literal["keep", "forget"]
+
+
+class TurnGivenUp(TypedDict):
+    """End what may have been started in this slot, then apply the event."""
+
+    then: Literal["tell"]
+    slot_id: str
+    event: TurnFinished
+
+
+GivenUp: TypeAlias = EffectKept | TurnGivenUp
+
+
+class Attach(TypedDict):
+    slot_id: str
+    attempt_number: int
+
+
+class Resumption(TypedDict):
+    """Listen to the process again, perform the effects, apply the event."""
+
+    attach: NotRequired[Attach]
+    effects: list[Effect]
+    event: NotRequired[ProcessLost]
+
+
 class AllowedRequest(TypedDict):
     request: Literal["reply", "cancel"]
     allowed: bool

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use turnlatch::{Action, Effect, Event, Profile, Run, Status, Timestamp};
+use turnlatch::{Action, Effect, Event, Found, Profile, Run, Status, Timestamp};
 
 /// A host of one run. A fault of the core that only a host can notice makes it panic.
 #[derive(Clone, Debug)]
@@ -101,10 +101,10 @@ impl TinyHost {
                 self.start(*attempt_number, slot_id, resume.as_ref().map(|resume| resume.interaction_id));
             }
             Action::InjectReply { attempt_number, interaction_id, .. } => self.inject(*attempt_number, *interaction_id),
-            Action::TerminateProcess { attempt_number, slot_id } => {
-                let named = Process { attempt_number: *attempt_number, slot_id: slot_id.clone() };
-                let is_ours = self.process.as_ref().is_none_or(|process| *process == named);
-                assert!(is_ours, "ends {named:?} and has {:?}", self.process);
+            Action::TerminateProcess { slot_id, .. } => {
+                // The slot names it: a reply that was never handed over has not brought it into the next turn.
+                let is_ours = self.process.as_ref().is_none_or(|process| process.slot_id == *slot_id);
+                assert!(is_ours, "ends the process in {slot_id} and has {:?}", self.process);
                 self.process = None;
             }
             Action::SetTimer { interaction_id, at } => {
@@ -185,30 +185,31 @@ impl TinyHost {
         self.requested.retain(|slot_id| Some(slot_id) == keep.slot_id.as_ref());
         self.timers.retain(|interaction_id, _| Some(*interaction_id) == keep.timer);
         self.process.take_if(|process| Some(&process.slot_id) != keep.process.as_ref());
-        let mut facts = Vec::new();
-        for effect in &outstanding.effects {
-            let first_time = !self.performed.contains(&effect.id);
+        let found = Found {
+            process_alive: self.process.is_some(),
+            begun: outstanding.effects.iter().any(|effect| self.performed.contains(&effect.id)),
+            // A slot the pool has forgotten may be somebody else's by now.
+            slot_lost: keep.process.is_some() && self.held.is_empty(),
+        };
+        let resumption = run.after_restart(found);
+        let mut facts = Vec::from_iter(resumption.event);
+        for effect in &resumption.effects {
             match &effect.action {
+                Action::AcquireSlot { slot_id } if self.held.contains(slot_id) => {
+                    facts.push(Event::SlotGranted { slot_id: slot_id.clone() });
+                }
                 Action::AcquireSlot { slot_id } => {
-                    self.performed.insert(effect.id.clone());
-                    if self.held.contains(slot_id) {
-                        facts.push(Event::SlotGranted { slot_id: slot_id.clone() });
-                    } else {
-                        self.requested.insert(slot_id.clone());
-                    }
+                    self.requested.insert(slot_id.clone());
                 }
                 Action::SetTimer { interaction_id, at } => {
-                    self.performed.insert(effect.id.clone());
                     self.timers.insert(*interaction_id, *at);
                 }
-                // A turn needs its slot, and a slot the pool has forgotten may be somebody else's by now.
-                Action::StartTurn { slot_id, .. } if first_time && self.held.contains(slot_id) => self.perform(effect),
-                Action::InjectReply { .. } if first_time && self.process.is_some() => self.perform(effect),
-                _ => {}
+                _ => {
+                    self.perform(effect);
+                    continue;
+                }
             }
-        }
-        if keep.process.is_some() && (self.process.is_none() || self.held.is_empty()) {
-            facts.push(Event::ProcessLost { attempt_number: run.attempt_number(), slot_id: keep.process });
+            self.performed.insert(effect.id.clone());
         }
         facts
     }

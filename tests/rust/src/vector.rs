@@ -4,8 +4,8 @@ use crate::tamper;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use turnlatch::{
-    Code, Event, ExecutionMode, HostSettings, Journal, Limits, Manifest, PatchWording, Rejected, Run, RunPlan,
-    RunRequest, Status, Timestamp, admit, display_text, evaluate_turn, patch_skill, replay,
+    Code, Effect, Event, ExecutionMode, HostSettings, Journal, Limits, Manifest, PatchWording, Rejected, Run, RunPlan,
+    RunRequest, Timestamp, admit, display_text, evaluate_turn, patch_skill, replay, run_of_slot,
 };
 
 /// A file of vectors.
@@ -210,14 +210,27 @@ impl Stage {
                 snapshot["digest"].clone()
             }
             Some("codes") => Code::ALL.iter().map(|code| json!(code.info())).collect(),
-            _ => match (query.get("why_not"), query.get("allowed")) {
-                (Some(target), None) => {
-                    let target: Status = serde_json::from_value(target.clone()).expect("a status");
-                    json!(self.run.why_not(target))
-                }
-                (None, Some(at)) => json!(self.run.allowed(serde_json::from_value(at.clone()).expect("a time"))),
-                _ => panic!("unknown query {query}"),
-            },
+            _ => self.question(query.as_object().expect("a query with an argument")),
+        }
+    }
+
+    fn question(&self, query: &Map<String, Value>) -> Value {
+        let (name, argument) = query.iter().next().expect("a query");
+        let effect = || Effect::from_value(argument["effect"].clone()).expect("an effect");
+        match name.as_str() {
+            "why_not" => json!(self.run.why_not(serde_json::from_value(argument.clone()).expect("a status"))),
+            "allowed" => json!(self.run.allowed(serde_json::from_value(argument.clone()).expect("a time"))),
+            "due" => {
+                let failed = argument["failed"].as_array().into_iter().flatten().cloned();
+                let failed: Vec<Effect> = failed.map(|failed| Effect::from_value(failed).expect("an effect")).collect();
+                json!(self.run.due(&effect(), &failed))
+            }
+            "given_up" => json!(self.run.given_up(&effect(), argument["begun"].as_bool().expect("a boolean"))),
+            "after_restart" => {
+                json!(self.run.after_restart(serde_json::from_value(argument.clone()).expect("what was found")))
+            }
+            "run_of_slot" => json!(run_of_slot(argument.as_str().expect("a slot's id"))),
+            _ => panic!("unknown query {name}"),
         }
     }
 

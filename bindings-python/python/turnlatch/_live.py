@@ -1,0 +1,42 @@
+"""A run in a driver's memory."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass, field
+
+from .run import Run
+from .types import Effect, Event, StatusView
+
+_Waiter = tuple[tuple[str, ...], "asyncio.Future[StatusView]"]
+
+
+@dataclass
+class Live:
+    """``run`` is always what was saved: events are applied to a copy that takes its place."""
+
+    run: Run
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    effects: deque[Effect] = field(default_factory=deque[Effect])  # told and saved, to be performed in order
+    owed: list[Effect] = field(default_factory=list[Effect])  # failed too often; tried again later
+    inbox: deque[Event] = field(default_factory=deque[Event])  # what parts reported, to be applied in order
+    resumed: bool = True  # whether what it owed when it was loaded is being performed
+    performer: asyncio.Task[None] | None = None
+    courier: asyncio.Task[None] | None = None
+    waiters: list[_Waiter] = field(default_factory=list[_Waiter])
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is to be done for it."""
+        return not (self.owed or self.effects or self.inbox or self.performer or self.courier)
+
+    def take(self, run: Run) -> None:
+        """Goes on with a state that was saved."""
+        self.run = run
+        # Answered here and not when the waiter wakes: the run may have gone on by then.
+        for statuses, waiter in list(self.waiters):
+            if waiter.done() or run.ended or run.status in statuses:
+                self.waiters.remove((statuses, waiter))
+                if not waiter.done():
+                    waiter.set_result(run.status_view())

@@ -1,0 +1,99 @@
+"""Performs a run's effects one after the other; the core says which are still due and what becomes of failures."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from typing import cast
+
+from ._host import Host, settle
+from ._live import Live
+from .types import Effect, Event, TurnFinished, TurnReport
+
+Post = Callable[[str, Event], None]
+
+
+class Performer:
+    """Calls the host's parts. What they report later goes to ``post``."""
+
+    def __init__(self, host: Host, post: Post) -> None:
+        self._host = host
+        self._post = post
+
+    async def perform_all(self, live: Live) -> None:
+        """Performs what is to be performed; what fails too often is in ``live.owed`` afterwards."""
+        while live.effects:
+            effect = live.effects.popleft()
+            if live.run.due(effect, live.owed)["perform"] == "later":
+                live.owed.append(effect)
+            else:
+                await self._perform_with_retries(live, effect)
+
+    def finished(self, run_id: str, attempt_number: int, slot_id: str) -> Callable[[TurnReport | None], None]:
+        """What a process tells when its turn has ended."""
+
+        def finished(report: TurnReport | None) -> None:
+            if report is None:
+                self._post(run_id, {"type": "process_lost", "attempt_number": attempt_number, "slot_id": slot_id})
+            else:
+                told = {**report, "type": "turn_finished", "attempt_number": attempt_number, "slot_id": slot_id}
+                self._post(run_id, cast("TurnFinished", told))
+
+        return finished
+
+    async def _perform_with_retries(self, live: Live, effect: Effect) -> None:
+        run_id, retry = live.run.run_id, self._host.retry
+        begun = False
+        attempt = 0
+        # Asked before each try: a cancel may have come meanwhile.
+        while (due := live.run.due(effect))["perform"] == "now":
+            attempt += 1
+            try:
+                if due["once"] and not begun:
+                    await settle(self._host.store.mark_begun(run_id, effect["id"]))
+                    begun = True
+                await self._perform(live, effect)
+                return
+            except Exception as error:
+                await self._host.report(run_id, effect, error, attempt)
+            if attempt >= retry.attempts:
+                await self._give_up(live, effect, begun)
+                return
+            await asyncio.sleep(retry.wait_after(attempt))
+
+    async def _give_up(self, live: Live, effect: Effect, begun: bool) -> None:
+        run_id, verdict = live.run.run_id, live.run.given_up(effect, begun=begun)
+        if verdict["then"] == "keep":
+            live.owed.append(effect)
+        elif verdict["then"] == "tell":
+            try:
+                await settle(self._host.processes.terminate(verdict["slot_id"]))
+            except Exception as error:
+                await self._host.report(run_id, effect, error, self._host.retry.attempts)
+            self._post(run_id, verdict["event"])
+
+    async def _perform(self, live: Live, effect: Effect) -> None:
+        run_id, host = live.run.run_id, self._host
+        if effect["type"] == "acquire_slot":
+            granted: Event = {"type": "slot_granted", "slot_id": effect["slot_id"]}
+            await settle(host.slots.acquire(run_id, effect["slot_id"], partial(self._post, run_id, granted)))
+        elif effect["type"] == "release_slot":
+            await settle(host.slots.release(effect["slot_id"]))
+        elif effect["type"] == "set_timer":
+            fired: Event = {"type": "timer_fired", "interaction_id": effect["interaction_id"]}
+            post = partial(self._post, run_id, fired)
+            await settle(host.timers.set(run_id, effect["interaction_id"], effect["at"], post))
+        elif effect["type"] == "cancel_timer":
+            await settle(host.timers.cancel(run_id, effect["interaction_id"]))
+        elif effect["type"] == "terminate_process":
+            await settle(host.processes.terminate(effect["slot_id"]))
+        elif effect["type"] == "notify":
+            if host.on_notify is not None:
+                await settle(host.on_notify(run_id, effect))
+        else:
+            finished = self.finished(run_id, effect["attempt_number"], effect["slot_id"])
+            if effect["type"] == "start_turn":
+                await settle(host.processes.start(live.run.copy(), effect, finished))
+            else:
+                await settle(host.processes.inject(live.run.copy(), effect, finished))

@@ -1,0 +1,191 @@
+//! What every host has to know beside the effects themselves: whether one is still to be performed, what to do with one
+//! that keeps failing, and how to go on after a restart (HOST-7 to HOST-9).
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::admission::is_run_id;
+use crate::codes::Code;
+use crate::effect::{Action, Effect};
+use crate::event::{Event, TurnReport};
+use crate::receipt::Rejected;
+use crate::run::Run;
+
+/// Whether an effect is to be performed, asked right before it would be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Due {
+    /// When.
+    pub perform: Perform,
+    /// It must not happen twice: note durably that it was begun, then perform it.
+    pub once: bool,
+}
+
+/// When an effect is to be performed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Perform {
+    /// At once.
+    Now,
+    /// After another one that has failed and is tried again.
+    Later,
+    /// Not any more: the run has gone on without it.
+    Never,
+}
+
+/// What to do with an effect that has failed too often.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "then", rename_all = "snake_case")]
+pub enum GivenUp {
+    /// Keep it and try again later: the run is not right without it.
+    Keep,
+    /// Forget it: nothing depends on it.
+    Forget,
+    /// End whatever it may have started in this slot, then apply the event.
+    Tell {
+        /// The slot of the process to end.
+        slot_id: String,
+        /// What to tell the run.
+        event: Box<Event>,
+    },
+}
+
+/// What a host finds of a run after a restart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Found {
+    /// The process in [`crate::Keep::process`] is alive.
+    #[serde(default)]
+    pub process_alive: bool,
+    /// The effect that the run is owed, if it is one of those that must not happen twice, was begun before.
+    #[serde(default)]
+    pub begun: bool,
+    /// The slot in [`crate::Keep::slot_id`] could not be held: it may be somebody else's by now.
+    #[serde(default)]
+    pub slot_lost: bool,
+}
+
+/// How a host goes on with a run after a restart, in this order.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Resumption {
+    /// The living process whose end is to be reported again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attach: Option<Attach>,
+    /// What to perform.
+    pub effects: Vec<Effect>,
+    /// What to tell the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event: Option<Event>,
+}
+
+/// A process that has outlived its host.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Attach {
+    /// The slot it lives in.
+    pub slot_id: String,
+    /// The turn it is in.
+    pub attempt_number: u32,
+}
+
+/// The run that asked for a slot, by the slot's id; `None` if no run can have.
+#[must_use]
+pub fn run_of_slot(slot_id: &str) -> Option<&str> {
+    let (run_id, number) = slot_id.rsplit_once("/s")?;
+    let is_number = !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit());
+    (is_number && is_run_id(run_id)).then_some(run_id)
+}
+
+impl Effect {
+    /// Reads an effect that the core has told before.
+    ///
+    /// # Errors
+    /// [`Rejected`] if it is none.
+    pub fn from_value(effect: Value) -> Result<Effect, Rejected> {
+        serde_json::from_value(effect)
+            .map_err(|error| Rejected::malformed(format!("the effect cannot be read: {error}")))
+    }
+
+    /// Whether it starts an agent's turn, which must not happen twice.
+    fn begins_turn(&self) -> bool {
+        matches!(self.action, Action::StartTurn { .. } | Action::InjectReply { .. })
+    }
+
+    fn ends_process_in(&self, slot: &str) -> bool {
+        matches!(&self.action, Action::TerminateProcess { slot_id, .. } if slot_id == slot)
+    }
+}
+
+impl Run {
+    /// Whether an effect is to be performed now; `failed` are those of this run that are tried again later (HOST-7).
+    #[must_use]
+    pub fn due(&self, effect: &Effect, failed: &[Effect]) -> Due {
+        let perform = match &effect.action {
+            Action::AcquireSlot { .. }
+            | Action::StartTurn { .. }
+            | Action::InjectReply { .. }
+            | Action::SetTimer { .. } => {
+                if self.outstanding().effects.iter().any(|owed| owed.id == effect.id) {
+                    Perform::Now
+                } else {
+                    Perform::Never
+                }
+            }
+            // The next turn in this slot would run beside the process that could not be ended (LIFE-7).
+            Action::ReleaseSlot { slot_id } if failed.iter().any(|failed| failed.ends_process_in(slot_id)) => {
+                Perform::Later
+            }
+            Action::ReleaseSlot { .. }
+            | Action::TerminateProcess { .. }
+            | Action::CancelTimer { .. }
+            | Action::Notify { .. } => Perform::Now,
+        };
+        Due { perform, once: effect.begins_turn() }
+    }
+
+    /// What to do with an effect that has failed too often; `begun` says that it may have had a part of its consequences
+    /// (HOST-8).
+    #[must_use]
+    pub fn given_up(&self, effect: &Effect, begun: bool) -> GivenUp {
+        match &effect.action {
+            Action::StartTurn { attempt_number, slot_id, .. } | Action::InjectReply { attempt_number, slot_id, .. }
+                if begun =>
+            {
+                let report = TurnReport {
+                    attempt_number: *attempt_number,
+                    slot_id: Some(slot_id.clone()),
+                    failure_reason: Some(Code::HostFailed.as_str().to_owned()),
+                    ..TurnReport::default()
+                };
+                GivenUp::Tell { slot_id: slot_id.clone(), event: Box::new(Event::TurnFinished(report)) }
+            }
+            Action::Notify { .. } => GivenUp::Forget,
+            Action::StartTurn { .. }
+            | Action::InjectReply { .. }
+            | Action::AcquireSlot { .. }
+            | Action::ReleaseSlot { .. }
+            | Action::TerminateProcess { .. }
+            | Action::SetTimer { .. }
+            | Action::CancelTimer { .. } => GivenUp::Keep,
+        }
+    }
+
+    /// How to go on with a run that was loaded after a restart (HOST-9). Before, everything of the run that is not in
+    /// `keep` was given back or ended, and the slot it holds is held again.
+    #[must_use]
+    pub fn after_restart(&self, found: Found) -> Resumption {
+        let owed = self.outstanding();
+        let Some(slot_id) = owed.keep.process else {
+            return Resumption { effects: owed.effects, ..Resumption::default() };
+        };
+        let attempt_number = self.attempt_number();
+        let starts = owed.effects.iter().any(|effect| matches!(effect.action, Action::StartTurn { .. }));
+        let not_started = starts && !found.begun;
+        // A turn needs its slot; and a process that is gone leaves nothing to go on with, unless it never was there.
+        if found.slot_lost || !(found.process_alive || not_started) {
+            let event = Event::ProcessLost { attempt_number, slot_id: Some(slot_id) };
+            return Resumption { event: Some(event), ..Resumption::default() };
+        }
+        let attach = found.process_alive.then_some(Attach { slot_id, attempt_number });
+        let effects = owed.effects.into_iter().filter(|effect| !(found.begun && effect.begins_turn())).collect();
+        Resumption { attach, effects, event: None }
+    }
+}
