@@ -8,10 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from turnlatch import Manifest, Run, admit
-from turnlatch.driver import Driver
-from turnlatch.local import AsyncioTimers, LocalSlots, MemoryStore
-from turnlatch.processes import Command, SubprocessRunner
+from turnlatch import AsyncioTimers, Command, Driver, LocalSlots, Manifest, MemoryStore, Run, SubprocessRunner, admit
 from turnlatch.types import Effect, StartTurn
 
 AGENT = [sys.executable, str(Path(__file__).with_name("agent.py"))]
@@ -39,19 +36,22 @@ async def main() -> None:
     skill = Manifest({"execution_modes": ["interactive"]}, output_schema=SCHEMA)
     profile = {"kind": "sticky_process" if STICKY else "resumable"}
     request = {"run_id": "r1", "engine": "demo", "execution_mode": "interactive", "interactive_profile": profile}
-    parts = {"slots": LocalSlots(1), "timers": AsyncioTimers(), "processes": SubprocessRunner(command)}
-    async with Driver(**parts, store=MemoryStore(), on_notify=on_notify) as driver:
+    processes = SubprocessRunner(command)
+    async with Driver(
+        slots=LocalSlots(1), timers=AsyncioTimers(), processes=processes, store=MemoryStore(), on_notify=on_notify
+    ) as driver:
         run_id = await driver.start(admit(skill, request, engines=["demo"]))
         await driver.wait(run_id, "waiting_user")
         await driver.settled(run_id)  # what was notified is printed, the slot is given back
         question = driver.run(run_id).pending_view()["pending"]
+        assert question is not None, "a run that waits has a question"
         say(f"agent asks: {question['display_prompt']} {[option['label'] for option in question['options']]}")
         say("user answers: b.txt")
         receipt = await driver.reply(run_id, question["interaction_id"], "b.txt")
         say(f"receipt: {receipt['receipt']}")
         view = await driver.wait(run_id)
         await driver.settled(run_id)
-        say(f"result: {view['data']}  because {driver.run(run_id).explain()['reason']}")
+        say(f"result: {view.get('data')}  because {driver.run(run_id).explain()['reason']}")
 
 
 asyncio.run(main())
