@@ -203,7 +203,8 @@ fn check_input(name: &str, given: Option<&Value>, schema: Option<&OutputSchema>,
     let Some(schema) = schema else { return };
     let empty = json!({});
     match schema.check(given.unwrap_or(&empty)) {
-        Check::Valid => {}
+        // Without a validator the schema itself has been refused.
+        Check::Valid | Check::NoValidator => {}
         Check::TooMuchWork => problems.push(Problem::new(
             Code::InputInvalid,
             format!("request/{name}"),

@@ -130,6 +130,9 @@ codes! {
     ReplyTooLarge "REPLY_TOO_LARGE" Rejection 413
         "The reply is larger than the limit; the question stays pending."
         "Send a shorter reply, or put the text where the agent can read it."
+    ValidatorMissing "VALIDATOR_MISSING" Rejection 500
+        "There is a schema, but nobody to check against it: a build without an engine, and no validator from the host."
+        "Bring a validator before runs are made or loaded, or use the build with the engine."
     RunAlreadyEnded "RUN_ALREADY_ENDED" Rejection 409
         "The run has ended; nothing can change it."
         "Read the run's result."
@@ -331,7 +334,7 @@ mod tests {
     fn every_row_is_a_sentence() {
         for info in Code::ALL.iter().map(|code| code.info()) {
             assert!(info.meaning.ends_with('.') && info.remedy.ends_with('.'), "{}", info.code);
-            assert!(matches!(info.http, 200 | 400 | 404 | 409 | 413 | 422), "{}", info.code);
+            assert!(matches!(info.http, 200 | 400 | 404 | 409 | 413 | 422 | 500), "{}", info.code);
         }
     }
 }

@@ -413,6 +413,10 @@ impl<'p> Reader<'p> {
             Some(None) => (OutputState::Unchecked, Vec::new()),
             Some(Some(Check::Valid)) => (OutputState::Valid, Vec::new()),
             Some(Some(Check::Invalid(violations))) => (OutputState::Invalid, violations),
+            Some(Some(Check::NoValidator)) => {
+                self.note(Code::ValidatorMissing, "there is no validator to check the output with");
+                (OutputState::Invalid, Vec::new())
+            }
             Some(Some(Check::TooMuchWork)) => {
                 self.note(Code::ValidationLimitExceeded, "checking the output would take too much work");
                 (OutputState::Invalid, Vec::new())

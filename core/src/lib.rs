@@ -87,7 +87,9 @@ pub use patch::{PatchWording, patch_skill};
 pub use plan::{ExecutionMode, InterruptedTurn, Profile, RunPlan, SoftCompletion};
 pub use receipt::{Receipt, ReceiptKind, Rejected, Resolved};
 pub use run::{Applied, Keep, Outstanding, Run};
-pub use schema::{Check, OutputSchema, SchemaProblem, Violation};
+#[cfg(feature = "host-validator")]
+pub use schema::use_schema_engine;
+pub use schema::{Check, OutputSchema, SchemaEngine, SchemaProblem, SchemaValidator, Violation};
 pub use snapshot::SNAPSHOT_VERSION;
 pub use state::{Outcome, RunError, Status};
 pub use storage::LoadError;

@@ -126,6 +126,11 @@ impl Run {
 
     /// Applies an event of a journal, where a turn may be recorded without its text.
     pub(crate) fn apply_recorded(&mut self, event: Event, now: Timestamp) -> Result<Applied, Rejected> {
+        let unjudgeable = self.plan.output_schema.as_ref().is_some_and(|schema| !schema.can_check());
+        if unjudgeable && matches!(event, Event::TurnFinished(_)) {
+            let message = "there is no validator: bring one before the run is made or loaded";
+            return Err(Rejected { code: Code::ValidatorMissing, message: message.to_owned(), receipt: None });
+        }
         let step = transition::step(self, &event, now.max(self.life.updated_at))?;
         let entry = step.next.map(|mut next| {
             let judged = next.judged.take();

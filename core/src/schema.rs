@@ -1,6 +1,8 @@
-//! Schemas from untrusted packages: admitted only if they are whole, linear and bounded (BAD-3). The only file, with its
-//! parts, that knows the validator.
+//! Schemas from untrusted packages: admitted only if they are whole, linear and bounded (BAD-3).
 
+#[cfg(feature = "schema-engine")]
+mod builtin;
+mod engine;
 mod graph;
 mod guard;
 mod pattern;
@@ -8,18 +10,21 @@ mod shared;
 mod work;
 
 #[cfg(test)]
+#[cfg(feature = "schema-engine")]
 mod tests;
 
 use std::collections::BTreeSet;
-use std::fmt::{self, Write};
+use std::fmt;
 use std::sync::Arc;
 
-use jsonschema::{Draft, PatternOptions, Retrieve, Uri, ValidationError, Validator};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use self::graph::{DIALECTS, Dialect, Reading};
+#[cfg(feature = "host-validator")]
+pub use self::engine::use_schema_engine;
+pub use self::engine::{SchemaEngine, SchemaValidator};
+use self::graph::{DIALECTS, Dialect};
 use self::work::Plan;
 use crate::codes::Code;
 use crate::json;
@@ -34,7 +39,8 @@ pub struct OutputSchema {
 
 struct Compiled {
     text: String,
-    validator: Validator,
+    /// None if there is no engine: the run can be shown, but none of its turns judged.
+    validator: Option<Box<dyn SchemaValidator>>,
     plan: Plan,
     declared: BTreeSet<String>,
 }
@@ -59,6 +65,8 @@ pub enum Check {
     Invalid(Vec<Violation>),
     /// Finding out would take more work than is allowed; it counts as not valid.
     TooMuchWork,
+    /// There is nobody to ask (a build without a schema engine, and no validator from the host); it counts as not valid.
+    NoValidator,
 }
 
 /// One way in which an instance does not fit its schema.
@@ -91,16 +99,7 @@ impl OutputSchema {
         let dialect = dialect_of(&schema).map_err(|problem| vec![problem])?;
         let mut reading = graph::read(&schema, dialect);
         let order = guard::examine(&mut reading);
-        refuse_metaschema_violations(&mut reading, &schema, dialect, text.len());
-        refuse_patterns(&mut reading, dialect);
-        if !reading.problems.is_empty() {
-            reading.problems.dedup();
-            reading.problems.truncate(MAX_PROBLEMS);
-            return Err(reading.problems);
-        }
-        let validator = options(dialect.draft)
-            .build(&schema)
-            .map_err(|error| vec![SchemaProblem::of(Code::SkillManifestInvalid, &error)])?;
+        let validator = engine::compile(text, &schema, dialect, &mut reading)?;
         let pattern_weights = reading.patterns.iter().map(|text| pattern::weight(text)).collect();
         let bytes = |text: &&str| u64::try_from(text.len()).unwrap_or(u64::MAX);
         let pattern_bytes = reading.patterns.iter().map(bytes).collect();
@@ -122,27 +121,20 @@ impl OutputSchema {
     #[must_use]
     pub fn check(&self, instance: &Value) -> Check {
         let Compiled { validator, plan, .. } = self.compiled.as_ref();
+        let Some(validator) = validator else { return Check::NoValidator };
         if !plan.allows_check(instance) {
             return Check::TooMuchWork;
         }
-        if validator.is_valid(instance) {
-            return Check::Valid;
-        }
-        // The validator makes the whole list before it hands out the first entry, so a long one must not be asked for.
-        if !plan.allows_list(instance) {
-            return Check::Invalid(vec![Violation::unlisted()]);
-        }
-        let mut violations = Vec::new();
-        for violation in validator.iter_errors(instance).map(|error| Violation::of(&error)) {
-            // The same definition may be reached by several ways.
-            if !violations.contains(&violation) {
-                violations.push(violation);
-            }
-            if violations.len() == MAX_VIOLATIONS {
-                break;
-            }
-        }
+        // A validator makes its whole list before it hands out the first entry, so a long one must not be asked for.
+        let Err(found) = validator.check(instance, &|| plan.allows_list(instance)) else { return Check::Valid };
+        let violations = Violation::distinct(found.into_iter());
         Check::Invalid(if violations.is_empty() { vec![Violation::unlisted()] } else { violations })
+    }
+
+    /// Whether there is somebody to check instances. There always is, unless this was built without an engine.
+    #[must_use]
+    pub fn can_check(&self) -> bool {
+        self.compiled.validator.is_some()
     }
 
     /// Whether the top level names this property, in `properties` or `required`.
@@ -185,53 +177,42 @@ impl<'de> Deserialize<'de> for OutputSchema {
 }
 
 impl SchemaProblem {
-    fn new(code: Code, path: &str, message: &str) -> SchemaProblem {
+    /// Text from outside is cut and made safe to show.
+    #[must_use]
+    pub fn new(code: Code, path: &str, message: &str) -> SchemaProblem {
         SchemaProblem { code, path: shown(path, PATH_BYTES), message: shown(message, MESSAGE_BYTES) }
-    }
-
-    /// What the validator says about a schema: there the instance is the schema.
-    fn of(code: Code, error: &ValidationError<'_>) -> SchemaProblem {
-        SchemaProblem::new(code, error.instance_path().as_str(), &masked(error))
     }
 }
 
 impl Violation {
-    fn of(error: &ValidationError<'_>) -> Violation {
+    /// Text from outside is cut and made safe to show.
+    #[must_use]
+    pub fn new(instance_path: &str, schema_path: &str, message: &str) -> Violation {
         Violation {
-            instance_path: shown(error.instance_path().as_str(), PATH_BYTES),
-            schema_path: shown(error.schema_path().as_str(), PATH_BYTES),
-            message: shown(&masked(error), MESSAGE_BYTES),
+            instance_path: shown(instance_path, PATH_BYTES),
+            schema_path: shown(schema_path, PATH_BYTES),
+            message: shown(message, MESSAGE_BYTES),
         }
+    }
+
+    /// The first ones; the same definition may be reached by several ways.
+    fn distinct(found: impl Iterator<Item = Violation>) -> Vec<Violation> {
+        let mut violations = Vec::new();
+        for violation in found {
+            if !violations.contains(&violation) {
+                violations.push(violation);
+            }
+            if violations.len() == MAX_VIOLATIONS {
+                break;
+            }
+        }
+        violations
     }
 
     fn unlisted() -> Violation {
         let message = "the value does not fit the schema, and is too large to list why".to_owned();
         Violation { instance_path: String::new(), schema_path: String::new(), message }
     }
-}
-
-/// Refuses loading anything, whatever features other crates in the build have switched on.
-struct NothingOutside;
-
-impl Retrieve for NothingOutside {
-    fn retrieve(&self, _: &Uri<String>) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
-        Err("nothing outside the document is loaded".into())
-    }
-}
-
-/// Every setting that decides a verdict, spelled out.
-fn options(draft: Draft) -> jsonschema::ValidationOptions<'static> {
-    let patterns = PatternOptions::regex().size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_CACHE_BYTES);
-    jsonschema::options()
-        .offline()
-        .with_retriever(NothingOutside)
-        .with_draft(draft)
-        .with_pattern_options(patterns)
-        .should_validate_formats(false)
-        .should_ignore_unknown_formats(true)
-        // Only the oldest drafts check these; the others call them annotations, and so do we.
-        .without_content_media_type_support("application/json")
-        .without_content_encoding_support("base64")
 }
 
 /// Strict JSON: each key once, and no deeper than `depth`.
@@ -256,75 +237,6 @@ fn dialect_of(schema: &Value) -> Result<Dialect, SchemaProblem> {
     }
 }
 
-fn refuse_metaschema_violations(reading: &mut Reading<'_>, schema: &Value, dialect: Dialect, text_bytes: usize) {
-    if reading.overflow || reading.hostile_enum || schema.is_boolean() {
-        return;
-    }
-    let metaschema = match dialect.draft {
-        Draft::Draft4 => jsonschema::draft4::meta::validator(),
-        Draft::Draft6 => jsonschema::draft6::meta::validator(),
-        Draft::Draft7 => jsonschema::draft7::meta::validator(),
-        Draft::Draft201909 => jsonschema::draft201909::meta::validator(),
-        _ => jsonschema::draft202012::meta::validator(),
-    };
-    let code = |error: &ValidationError<'_>| {
-        // Older metaschemas look at patterns themselves, more strictly than the engine.
-        let is_pattern = error.schema_path().as_str().ends_with("/format");
-        if is_pattern { Code::SchemaPatternUnsupported } else { Code::SkillManifestInvalid }
-    };
-    if text_bytes <= LISTED_SCHEMA_BYTES {
-        let errors = metaschema.iter_errors(schema).take(MAX_PROBLEMS);
-        reading.problems.extend(errors.map(|error| SchemaProblem::of(code(&error), &error)));
-    } else if let Err(error) = metaschema.validate(schema) {
-        reading.problems.push(SchemaProblem::of(code(&error), &error));
-    }
-}
-
-/// Refuses the patterns that the linear engine does not take, each place where one is used.
-fn refuse_patterns(reading: &mut Reading<'_>, dialect: Dialect) {
-    let all: Vec<(u32, &str)> = (0..).zip(reading.patterns.iter().copied()).collect();
-    let (too_large, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, text)| pattern::is_too_large(text));
-    let size = rest.iter().map(|(_, text)| pattern::size(text)).fold(0, u64::saturating_add);
-    if size > MAX_PATTERNS_SIZE {
-        let message = "the patterns together are too large";
-        reading.problems.push(SchemaProblem::new(Code::SchemaTooComplex, "", message));
-        return;
-    }
-    let refused = too_large.into_iter().take(MAX_REFUSED_PATTERNS).chain(refused_patterns(&rest, dialect.draft));
-    for (pattern, text) in refused.collect::<Vec<_>>() {
-        let message = format!(
-            "the pattern {} cannot be used: it is not valid, needs look-around or back-references, or is too large",
-            quoted(text)
-        );
-        let paths = reading.pattern_paths(pattern);
-        let problems = paths.iter().map(|path| SchemaProblem::new(Code::SchemaPatternUnsupported, path, &message));
-        reading.problems.extend(problems);
-    }
-}
-
-/// The patterns that do not compile, up to a number; halves of the list that compile are passed over.
-fn refused_patterns<'v>(patterns: &[(u32, &'v str)], draft: Draft) -> Vec<(u32, &'v str)> {
-    let options = options(draft);
-    let mut refused = Vec::new();
-    let mut suspects = vec![patterns];
-    while let Some(some) = suspects.pop() {
-        let all: Vec<Value> = some.iter().map(|(_, text)| serde_json::json!({ "pattern": text })).collect();
-        if some.is_empty() || options.build(&serde_json::json!({ "allOf": all })).is_ok() {
-            continue;
-        }
-        if let [one] = some {
-            refused.push(*one);
-        } else {
-            let (first, second) = some.split_at(some.len() / 2);
-            suspects.extend([second, first]);
-        }
-        if refused.len() >= MAX_REFUSED_PATTERNS {
-            break;
-        }
-    }
-    refused
-}
-
 /// The names that the top level declares, also through `allOf` and references into the document.
 fn declared_names(root: &Value) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
@@ -345,25 +257,6 @@ fn declared_names(root: &Value) -> BTreeSet<String> {
     names
 }
 
-/// The message without the instance's values, as far as it will be shown: a schema's `const` can be a megabyte.
-fn masked(error: &ValidationError<'_>) -> String {
-    let mut message = Clipped { text: String::new() };
-    // An error only says that the rest was left out.
-    let _ = write!(message, "{}", error.masked());
-    message.text
-}
-
-struct Clipped {
-    text: String,
-}
-
-impl Write for Clipped {
-    fn write_str(&mut self, more: &str) -> fmt::Result {
-        self.text.push_str(head(more, MESSAGE_BYTES));
-        if self.text.len() < MESSAGE_BYTES { Ok(()) } else { Err(fmt::Error) }
-    }
-}
-
 /// Safe to show, and cut.
 fn shown(text: &str, bytes: usize) -> String {
     head(&display_text(head(text, bytes)), bytes).to_owned()
@@ -373,11 +266,3 @@ const MAX_PROBLEMS: usize = 50;
 const MAX_VIOLATIONS: usize = 20;
 const MESSAGE_BYTES: usize = 200;
 const PATH_BYTES: usize = 500;
-/// The metaschema's complaints about a longer schema are not listed, only the first is given.
-const LISTED_SCHEMA_BYTES: usize = 64 * 1024;
-/// What a compiled pattern may take; patterns that are too large are refused before, alike on every platform.
-const PATTERN_BYTES: usize = 16 * 1024 * 1024;
-const PATTERN_CACHE_BYTES: usize = 1024 * 1024;
-/// Positions of all patterns of a schema: what it takes to compile them.
-const MAX_PATTERNS_SIZE: u64 = 40_000;
-const MAX_REFUSED_PATTERNS: usize = 20;

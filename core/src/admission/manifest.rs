@@ -152,7 +152,12 @@ impl<'a> Reader<'a> {
         let inside = self.runner.get(field).map(Value::to_string);
         let root = if given.is_some() { field.to_owned() } else { format!("runner/{field}") };
         match OutputSchema::compile(given.or(inside.as_deref())?, &self.host.limits) {
-            Ok(schema) => Some(schema),
+            Ok(schema) if schema.can_check() => Some(schema),
+            Ok(_) => {
+                let message = "there is no validator for schemas: this build has none, and the host has brought none";
+                self.problems.push(Problem::new(Code::ValidatorMissing, root, message));
+                None
+            }
             Err(found) => {
                 self.problems.extend(
                     found

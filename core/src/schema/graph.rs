@@ -111,20 +111,30 @@ pub(super) struct Shape {
 /// More subschemas than this are refused: each costs the validator some microseconds and a kilobyte.
 pub(super) const MAX_NODES: usize = 20_000;
 
+/// The known drafts of JSON Schema.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Draft {
+    Draft4,
+    Draft6,
+    Draft7,
+    Draft201909,
+    Draft202012,
+}
+
 /// Which draft a document follows, as far as the graph cares.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Dialect {
     pub(super) uri: &'static str,
-    pub(super) draft: jsonschema::Draft,
+    pub(super) draft: Draft,
 }
 
 /// The drafts in the spelling under which the validator holds their metaschemas.
 pub(super) const DIALECTS: [Dialect; 5] = [
-    Dialect { uri: "https://json-schema.org/draft/2020-12/schema", draft: jsonschema::Draft::Draft202012 },
-    Dialect { uri: "https://json-schema.org/draft/2019-09/schema", draft: jsonschema::Draft::Draft201909 },
-    Dialect { uri: "http://json-schema.org/draft-07/schema", draft: jsonschema::Draft::Draft7 },
-    Dialect { uri: "http://json-schema.org/draft-06/schema", draft: jsonschema::Draft::Draft6 },
-    Dialect { uri: "http://json-schema.org/draft-04/schema", draft: jsonschema::Draft::Draft4 },
+    Dialect { uri: "https://json-schema.org/draft/2020-12/schema", draft: Draft::Draft202012 },
+    Dialect { uri: "https://json-schema.org/draft/2019-09/schema", draft: Draft::Draft201909 },
+    Dialect { uri: "http://json-schema.org/draft-07/schema", draft: Draft::Draft7 },
+    Dialect { uri: "http://json-schema.org/draft-06/schema", draft: Draft::Draft6 },
+    Dialect { uri: "http://json-schema.org/draft-04/schema", draft: Draft::Draft4 },
 ];
 
 /// The known dialect that a `$schema` names; `http` and `https` both do.
@@ -225,6 +235,7 @@ impl Reading<'_> {
         steps.iter().rev().fold(String::new(), |path, step| path + "/" + step)
     }
 
+    #[cfg(feature = "schema-engine")]
     /// Where a pattern stands, each time it is used.
     pub(super) fn pattern_paths(&self, pattern: u32) -> Vec<String> {
         let uses = self.pattern_places.iter().filter(|(used, ..)| *used == pattern);
@@ -364,7 +375,7 @@ impl<'v> Reader<'v> {
 
     /// The metaschemas of the oldest drafts want the values of an `enum` to be different, and compare them.
     fn refuse_hostile_enum(&mut self, id: u32, items: &[Value]) {
-        let compares = matches!(self.dialect.draft, jsonschema::Draft::Draft4 | jsonschema::Draft::Draft6);
+        let compares = matches!(self.dialect.draft, Draft::Draft4 | Draft::Draft6);
         if compares && uniqueness(items) > CHECK_BUDGET {
             self.reading.hostile_enum = true;
             let message = "there are too many values to compare each with each";

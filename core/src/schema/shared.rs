@@ -37,6 +37,12 @@ pub(super) fn remember(json_depth: usize, compiled: &Arc<Compiled>) {
     shared.recent.push_back(compiled.clone());
 }
 
+/// Forgets everything: what was compiled by one engine is not for another.
+#[cfg(feature = "host-validator")]
+pub(super) fn forget() {
+    *lock() = Shared::default();
+}
+
 /// What is remembered is whole at any time, so a panic elsewhere does not spoil it.
 fn lock() -> MutexGuard<'static, Shared> {
     SHARED.lock().unwrap_or_else(PoisonError::into_inner)

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Node, Reader};
+use super::{Draft, Node, Reader};
 
 impl<'v> Reader<'v> {
     /// Finds the unions of which the validator looks at one branch only (its own rule, read more narrowly).
@@ -78,7 +78,7 @@ impl<'v> Reader<'v> {
                 return Ok(value);
             }
         }
-        let is_draft_4 = self.dialect.draft == jsonschema::Draft::Draft4;
+        let is_draft_4 = self.dialect.draft == Draft::Draft4;
         if let Some(Value::String(value)) = map.get("const").filter(|_| !is_draft_4) {
             return Ok(Some(value));
         }
@@ -98,7 +98,7 @@ impl<'v> Reader<'v> {
 
     /// Up to draft 7 nothing beside a `$ref` counts.
     fn ignores_siblings(&self) -> bool {
-        matches!(self.dialect.draft, jsonschema::Draft::Draft4 | jsonschema::Draft::Draft6 | jsonschema::Draft::Draft7)
+        matches!(self.dialect.draft, Draft::Draft4 | Draft::Draft6 | Draft::Draft7)
     }
 }
 

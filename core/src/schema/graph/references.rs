@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{DIALECTS, Place, Reader, dialect};
+use super::{DIALECTS, Draft, Place, Reader, dialect};
 use crate::codes::Code;
 use crate::text::quoted;
 
@@ -30,7 +30,7 @@ impl<'v> Reader<'v> {
 
     /// A second identifier would change what the references below it mean, so only the document has one.
     pub(super) fn identifier(&mut self, id: u32, keyword: &str, value: &'v Value) {
-        let is_draft_4 = self.dialect.draft == jsonschema::Draft::Draft4;
+        let is_draft_4 = self.dialect.draft == Draft::Draft4;
         let Value::String(uri) = value else { return };
         if (keyword == "id") != is_draft_4 {
             return;
@@ -82,7 +82,7 @@ impl<'v> Reader<'v> {
     }
 
     pub(super) fn own_uri(&self) -> Option<&'v str> {
-        let keyword = if self.dialect.draft == jsonschema::Draft::Draft4 { "id" } else { "$id" };
+        let keyword = if self.dialect.draft == Draft::Draft4 { "id" } else { "$id" };
         let uri = self.root.get(keyword)?.as_str()?;
         Some(uri.split_once('#').map_or(uri, |(document, _)| document))
     }

@@ -135,7 +135,7 @@ fn listing_copies_are_counted() {
     let key = "k".repeat(100_000);
     let listed = |schema: &Value, instance: &Value| match compiled(schema).check(instance) {
         Check::Invalid(violations) => violations != [Violation::unlisted()],
-        Check::Valid | Check::TooMuchWork => panic!("not invalid"),
+        other => panic!("not invalid: {other:?}"),
     };
     let long_paths = json!({"additionalProperties": {"items": {"type": "string"}}});
     assert!(listed(&long_paths, &json!({"k": wrong})) && !listed(&long_paths, &json!({key.as_str(): wrong})));

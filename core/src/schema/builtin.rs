@@ -1,0 +1,180 @@
+//! The schema engine that is built in: the `jsonschema` crate, with every setting that decides a verdict spelled out.
+
+use std::fmt::{self, Write};
+
+use jsonschema::{PatternOptions, Retrieve, Uri, ValidationError, Validator};
+use serde_json::Value;
+
+use super::engine::SchemaValidator;
+use super::graph::{Dialect, Draft, Reading};
+use super::{MAX_PROBLEMS, MESSAGE_BYTES, SchemaProblem, Violation, pattern};
+use crate::codes::Code;
+use crate::text::{head, quoted};
+
+/// Adds what the metaschema and the pattern engine have against a schema.
+pub(super) fn add_problems(reading: &mut Reading<'_>, schema: &Value, dialect: Dialect, text_bytes: usize) {
+    refuse_metaschema_violations(reading, schema, dialect, text_bytes);
+    refuse_patterns(reading, dialect);
+}
+
+/// Compiles a schema without problems.
+pub(super) fn compile(schema: &Value, dialect: Dialect) -> Result<Box<dyn SchemaValidator>, Vec<SchemaProblem>> {
+    match options(dialect.draft).build(schema) {
+        Ok(validator) => Ok(Box::new(BuiltIn(validator))),
+        Err(error) => Err(vec![problem(Code::SkillManifestInvalid, &error)]),
+    }
+}
+
+struct BuiltIn(Validator);
+
+impl SchemaValidator for BuiltIn {
+    fn check(&self, instance: &Value, may_list: &dyn Fn() -> bool) -> Result<(), Vec<Violation>> {
+        if self.0.is_valid(instance) {
+            return Ok(());
+        }
+        let listed = may_list().then(|| self.0.iter_errors(instance)).into_iter().flatten();
+        Err(Violation::distinct(listed.map(|error| violation(&error))))
+    }
+}
+
+fn violation(error: &ValidationError<'_>) -> Violation {
+    Violation::new(error.instance_path().as_str(), error.schema_path().as_str(), &masked(error))
+}
+
+/// What the validator says about a schema: there the instance is the schema.
+fn problem(code: Code, error: &ValidationError<'_>) -> SchemaProblem {
+    SchemaProblem::new(code, error.instance_path().as_str(), &masked(error))
+}
+
+/// Refuses loading anything, whatever features other crates in the build have switched on.
+struct NothingOutside;
+
+impl Retrieve for NothingOutside {
+    fn retrieve(&self, _: &Uri<String>) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
+        Err("nothing outside the document is loaded".into())
+    }
+}
+
+/// Every setting that decides a verdict, spelled out.
+fn options(draft: Draft) -> jsonschema::ValidationOptions<'static> {
+    let patterns = PatternOptions::regex().size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_CACHE_BYTES);
+    jsonschema::options()
+        .offline()
+        .with_retriever(NothingOutside)
+        .with_draft(draft.into())
+        .with_pattern_options(patterns)
+        .should_validate_formats(false)
+        .should_ignore_unknown_formats(true)
+        // Only the oldest drafts check these; the others call them annotations, and so do we.
+        .without_content_media_type_support("application/json")
+        .without_content_encoding_support("base64")
+}
+
+impl From<Draft> for jsonschema::Draft {
+    fn from(draft: Draft) -> jsonschema::Draft {
+        match draft {
+            Draft::Draft4 => jsonschema::Draft::Draft4,
+            Draft::Draft6 => jsonschema::Draft::Draft6,
+            Draft::Draft7 => jsonschema::Draft::Draft7,
+            Draft::Draft201909 => jsonschema::Draft::Draft201909,
+            Draft::Draft202012 => jsonschema::Draft::Draft202012,
+        }
+    }
+}
+
+fn refuse_metaschema_violations(reading: &mut Reading<'_>, schema: &Value, dialect: Dialect, text_bytes: usize) {
+    if reading.overflow || reading.hostile_enum || schema.is_boolean() {
+        return;
+    }
+    let metaschema = match dialect.draft {
+        Draft::Draft4 => jsonschema::draft4::meta::validator(),
+        Draft::Draft6 => jsonschema::draft6::meta::validator(),
+        Draft::Draft7 => jsonschema::draft7::meta::validator(),
+        Draft::Draft201909 => jsonschema::draft201909::meta::validator(),
+        Draft::Draft202012 => jsonschema::draft202012::meta::validator(),
+    };
+    let code = |error: &ValidationError<'_>| {
+        // Older metaschemas look at patterns themselves, more strictly than the engine.
+        let is_pattern = error.schema_path().as_str().ends_with("/format");
+        if is_pattern { Code::SchemaPatternUnsupported } else { Code::SkillManifestInvalid }
+    };
+    if text_bytes <= LISTED_SCHEMA_BYTES {
+        let errors = metaschema.iter_errors(schema).take(MAX_PROBLEMS);
+        reading.problems.extend(errors.map(|error| problem(code(&error), &error)));
+    } else if let Err(error) = metaschema.validate(schema) {
+        reading.problems.push(problem(code(&error), &error));
+    }
+}
+
+/// Refuses the patterns that the linear engine does not take, each place where one is used.
+fn refuse_patterns(reading: &mut Reading<'_>, dialect: Dialect) {
+    let all: Vec<(u32, &str)> = (0..).zip(reading.patterns.iter().copied()).collect();
+    let (too_large, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, text)| pattern::is_too_large(text));
+    let size = rest.iter().map(|(_, text)| pattern::size(text)).fold(0, u64::saturating_add);
+    if size > MAX_PATTERNS_SIZE {
+        let message = "the patterns together are too large";
+        reading.problems.push(SchemaProblem::new(Code::SchemaTooComplex, "", message));
+        return;
+    }
+    let refused = too_large.into_iter().take(MAX_REFUSED_PATTERNS).chain(refused_patterns(&rest, dialect.draft));
+    for (pattern, text) in refused.collect::<Vec<_>>() {
+        let message = format!(
+            "the pattern {} cannot be used: it is not valid, needs look-around or back-references, or is too large",
+            quoted(text)
+        );
+        let paths = reading.pattern_paths(pattern);
+        let problems = paths.iter().map(|path| SchemaProblem::new(Code::SchemaPatternUnsupported, path, &message));
+        reading.problems.extend(problems);
+    }
+}
+
+/// The patterns that do not compile, up to a number; halves of the list that compile are passed over.
+fn refused_patterns<'v>(patterns: &[(u32, &'v str)], draft: Draft) -> Vec<(u32, &'v str)> {
+    let options = options(draft);
+    let mut refused = Vec::new();
+    let mut suspects = vec![patterns];
+    while let Some(some) = suspects.pop() {
+        let all: Vec<Value> = some.iter().map(|(_, text)| serde_json::json!({ "pattern": text })).collect();
+        if some.is_empty() || options.build(&serde_json::json!({ "allOf": all })).is_ok() {
+            continue;
+        }
+        if let [one] = some {
+            refused.push(*one);
+        } else {
+            let (first, second) = some.split_at(some.len() / 2);
+            suspects.extend([second, first]);
+        }
+        if refused.len() >= MAX_REFUSED_PATTERNS {
+            break;
+        }
+    }
+    refused
+}
+
+/// The message without the instance's values, as far as it will be shown: a schema's `const` can be a megabyte.
+fn masked(error: &ValidationError<'_>) -> String {
+    let mut message = Clipped { text: String::new() };
+    // An error only says that the rest was left out.
+    let _ = write!(message, "{}", error.masked());
+    message.text
+}
+
+struct Clipped {
+    text: String,
+}
+
+impl Write for Clipped {
+    fn write_str(&mut self, more: &str) -> fmt::Result {
+        self.text.push_str(head(more, MESSAGE_BYTES));
+        if self.text.len() < MESSAGE_BYTES { Ok(()) } else { Err(fmt::Error) }
+    }
+}
+
+/// The metaschema's complaints about a longer schema are not listed, only the first is given.
+const LISTED_SCHEMA_BYTES: usize = 64 * 1024;
+/// What a compiled pattern may take; patterns that are too large are refused before, alike on every platform.
+const PATTERN_BYTES: usize = 16 * 1024 * 1024;
+const PATTERN_CACHE_BYTES: usize = 1024 * 1024;
+/// Positions of all patterns of a schema: what it takes to compile them.
+const MAX_PATTERNS_SIZE: u64 = 40_000;
+pub(super) const MAX_REFUSED_PATTERNS: usize = 20;
