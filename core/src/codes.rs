@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Where a code can appear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -40,9 +41,9 @@ pub struct CodeInfo {
 macro_rules! codes {
     ($($variant:ident $code:literal $kind:ident $http:literal $meaning:literal $remedy:literal)*) => {
         /// A stable code. Once released, a code keeps its text and meaning.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Code {
-            $(#[doc = $meaning] #[serde(rename = $code)] $variant,)*
+            $(#[doc = $meaning] $variant,)*
         }
 
         impl Code {
@@ -288,6 +289,19 @@ impl Code {
     #[must_use]
     pub fn from_text(text: &str) -> Option<Code> {
         Code::ALL.iter().copied().find(|code| code.as_str() == text)
+    }
+}
+
+impl Serialize for Code {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for Code {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Code, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Code::from_text(&text).ok_or_else(|| D::Error::custom("there is no such code"))
     }
 }
 

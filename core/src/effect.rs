@@ -1,12 +1,16 @@
 //! Effects: what the host must do, told by the core.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
+use crate::fields::Fields;
+use crate::receipt::Rejected;
 use crate::state::Status;
+use crate::text;
 use crate::time::Timestamp;
 
 /// One thing to do, and its id `run_id/revision/n`: doing it twice under the same id equals doing it once.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Effect {
     /// What to do.
     #[serde(flatten)]
@@ -16,7 +20,7 @@ pub struct Effect {
 }
 
 /// What the host must do.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Action {
     /// Ask for a slot; answer with `slot_granted` when there is one.
@@ -36,7 +40,7 @@ pub enum Action {
         /// The slot it runs in.
         slot_id: String,
         /// What the turn goes on from; absent in the first turn.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         resume: Option<ResumeFrom>,
     },
     /// Hand the reply to the process that waits for it; its next turn begins.
@@ -76,13 +80,13 @@ pub enum Action {
         /// The run's status now.
         status: Status,
         /// The question that is now pending.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         interaction_id: Option<u64>,
     },
 }
 
 /// What observers are told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Notice {
     /// The run has another status than before, or the same one in a new turn.
@@ -90,15 +94,84 @@ pub enum Notice {
 }
 
 /// What a turn goes on from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ResumeFrom {
     /// The last good handle of the agent's session, if it ever gave one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub session_handle: Option<String>,
     /// The question that was answered.
     pub interaction_id: u64,
     /// The answer.
     pub response: String,
+}
+
+impl Effect {
+    /// Reads an effect that the core has told before, from a host that asks about it.
+    ///
+    /// # Errors
+    /// [`Rejected`] with `EVENT_MALFORMED` if it is none.
+    pub fn from_value(value: Value) -> Result<Effect, Rejected> {
+        let mut fields = Fields::of(value, "an effect")?;
+        let (name, id) = (fields.text("type")?, fields.text("id")?);
+        let action = Action::take(&name, &mut fields)?;
+        fields.end().map(|()| Effect { action, id })
+    }
+}
+
+impl Action {
+    fn take(name: &str, fields: &mut Fields) -> Result<Action, Rejected> {
+        Ok(match name {
+            "acquire_slot" => Action::AcquireSlot { slot_id: fields.text("slot_id")? },
+            "release_slot" => Action::ReleaseSlot { slot_id: fields.text("slot_id")? },
+            "start_turn" => Action::StartTurn {
+                attempt_number: fields.small_number("attempt_number")?,
+                slot_id: fields.text("slot_id")?,
+                resume: fields.optional_value("resume").map(ResumeFrom::of).transpose()?,
+            },
+            "inject_reply" => Action::InjectReply {
+                attempt_number: fields.small_number("attempt_number")?,
+                slot_id: fields.text("slot_id")?,
+                interaction_id: fields.number("interaction_id")?,
+                response: fields.text("response")?,
+            },
+            "terminate_process" => Action::TerminateProcess {
+                attempt_number: fields.small_number("attempt_number")?,
+                slot_id: fields.text("slot_id")?,
+            },
+            "set_timer" => Action::SetTimer {
+                interaction_id: fields.number("interaction_id")?,
+                at: Timestamp::from_json(&fields.value("at")?)?,
+            },
+            "cancel_timer" => Action::CancelTimer { interaction_id: fields.number("interaction_id")? },
+            "notify" => Action::Notify {
+                what: Notice::named(&fields.text("what")?)?,
+                status: Status::named(&fields.text("status")?)?,
+                interaction_id: fields.optional_number("interaction_id")?,
+            },
+            other => return Err(Rejected::malformed(format!("there is no effect {}", text::quoted(other)))),
+        })
+    }
+}
+
+impl Notice {
+    fn named(name: &str) -> Result<Notice, Rejected> {
+        match name {
+            "status_changed" => Ok(Notice::StatusChanged),
+            other => Err(Rejected::malformed(format!("there is no notice {}", text::quoted(other)))),
+        }
+    }
+}
+
+impl ResumeFrom {
+    fn of(value: Value) -> Result<ResumeFrom, Rejected> {
+        let mut fields = Fields::of(value, "`resume`")?;
+        let resume = ResumeFrom {
+            session_handle: fields.optional_text("session_handle")?,
+            interaction_id: fields.number("interaction_id")?,
+            response: fields.text("response")?,
+        };
+        fields.end().map(|()| resume)
+    }
 }
 
 /// Where an effect was first told: enough to tell it again under the same id.

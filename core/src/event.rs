@@ -1,10 +1,11 @@
 //! Events: what happened, told to the core.
 
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 use crate::codes::Code;
+use crate::fields::{Fields, kind};
 use crate::gate::Judged;
 use crate::json;
 use crate::limits::Limits;
@@ -13,8 +14,8 @@ use crate::text;
 use crate::time::Timestamp;
 
 /// Something that happened. `reply` and `cancel` are requests and can be rejected; the others are facts.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
 pub enum Event {
     /// The run was made. First in every journal; [`crate::Run::create`] says it, nobody else.
     Created {},
@@ -39,52 +40,50 @@ pub enum Event {
         /// The turn it belonged to.
         attempt_number: u32,
         /// The slot it ran in; tells a retried turn's process from the one before it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         slot_id: Option<String>,
     },
     /// Somebody wants the run to end.
     Cancel {
         /// Why, in their words.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
 }
 
 /// What a finished turn left behind.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct TurnReport {
     /// The turn that finished.
     pub attempt_number: u32,
     /// The slot it ran in; tells a retried turn from the one before it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub slot_id: Option<String>,
     /// The process's exit code; absent counts as 0 (a sticky process goes on living).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i64>,
     /// Why the turn failed, as a code such as `TIMEOUT` or `AUTH_REQUIRED`, whatever the exit code was.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub failure_reason: Option<String>,
     /// The output as a JSON value the host already has. At most one of `output`, `messages` and `text`; null is none.
-    #[serde(default, skip_serializing_if = "no_value")]
+    #[serde(skip_serializing_if = "no_value")]
     pub output: Option<Value>,
     /// The turn's messages in order. Only those of role `assistant` are read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub messages: Option<Vec<Message>>,
     /// The assistant's text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// An opaque handle by which the host can resume the agent's session.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub session_handle: Option<String>,
     /// The paths of the artifacts that exist, of those that the skill requires.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<String>,
 }
 
 /// One message of a turn.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Message {
     /// Whose words these are: `assistant`, or any other role, which is never read.
     pub role: String,
@@ -93,16 +92,15 @@ pub struct Message {
 }
 
 /// A turn in a compact journal: everything a replay needs, without the turn's text.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RecordedTurn {
     /// The turn that finished.
     pub attempt_number: u32,
     /// The slot it ran in, if the report said so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub slot_id: Option<String>,
     /// The session handle it reported.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub session_handle: Option<String>,
     /// The SHA-256 digest of the full event's JSON text.
     pub report_digest: String,
@@ -111,18 +109,17 @@ pub struct RecordedTurn {
 }
 
 /// A person's answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Reply {
     /// The question it answers.
     pub interaction_id: u64,
     /// The answer: any text, also empty; any other JSON value is carried on as its JSON text.
     pub response: Value,
     /// Makes a repeated send harmless: the same key and reply are taken once.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<String>,
     /// Take the reply only if the run is still at this revision.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_revision: Option<u64>,
 }
 
@@ -132,6 +129,15 @@ impl Reply {
     pub fn text(interaction_id: u64, response: impl Into<String>) -> Reply {
         let response = Value::String(response.into());
         Reply { interaction_id, response, idempotency_key: None, expected_revision: None }
+    }
+
+    fn take(fields: &mut Fields) -> Result<Reply, Rejected> {
+        Ok(Reply {
+            interaction_id: fields.number("interaction_id")?,
+            response: fields.value("response")?,
+            idempotency_key: fields.optional_text("idempotency_key")?,
+            expected_revision: fields.optional_number("expected_revision")?,
+        })
     }
 
     /// The response as the agent will read it.
@@ -159,27 +165,47 @@ impl Event {
     /// # Errors
     /// [`Rejected`] with `EVENT_MALFORMED` if it is not one event in the documented form.
     pub fn from_value(value: Value) -> Result<Event, Rejected> {
-        let Value::Object(mut members) = value else {
-            return Err(Rejected::malformed("an event is a JSON object"));
-        };
-        let Some(Value::String(name)) = members.shift_remove("type") else {
-            return Err(Rejected::malformed("an event has the text `type`"));
-        };
+        let mut fields = Fields::of(value, "an event")?;
+        let name = fields.text("type")?;
         let event = match name.as_str() {
-            "slot_granted" => fields(members).map(|Slot { slot_id }| Event::SlotGranted { slot_id }),
-            "turn_finished" => fields(members).map(Event::TurnFinished),
-            "reply" => fields(members).map(Event::Reply),
-            "timer_fired" => fields(members).map(|Timer { interaction_id }| Event::TimerFired { interaction_id }),
-            "process_lost" => fields(members)
-                .map(|Process { attempt_number, slot_id }| Event::ProcessLost { attempt_number, slot_id }),
-            "cancel" => fields(members).map(|Cancel { reason }| Event::Cancel { reason }),
-            other => Err(Rejected::malformed(format!(
-                "expected `slot_granted`, `turn_finished`, `reply`, `timer_fired`, `process_lost` or `cancel`, found {}",
-                text::quoted(other)
-            ))),
-        }?;
+            "slot_granted" => Event::SlotGranted { slot_id: fields.text("slot_id")? },
+            "turn_finished" => Event::TurnFinished(TurnReport::take(&mut fields)?),
+            "reply" => Event::Reply(Reply::take(&mut fields)?),
+            "timer_fired" => Event::TimerFired { interaction_id: fields.number("interaction_id")? },
+            "process_lost" => Event::ProcessLost {
+                attempt_number: fields.small_number("attempt_number")?,
+                slot_id: fields.optional_text("slot_id")?,
+            },
+            "cancel" => Event::Cancel { reason: fields.optional_text("reason")? },
+            other => {
+                return Err(Rejected::malformed(format!(
+                    "expected `slot_granted`, `turn_finished`, `reply`, `timer_fired`, `process_lost` or `cancel`, \
+                     found {}",
+                    text::quoted(other)
+                )));
+            }
+        };
+        fields.end()?;
         event.check_form()?;
         Ok(event)
+    }
+
+    /// Reads an event from a journal, where two more can stand.
+    fn from_journal(value: Value) -> Result<Event, Rejected> {
+        match value.get("type").and_then(Value::as_str) {
+            Some("created") => {
+                let mut fields = Fields::of(value, "an event")?;
+                fields.text("type")?;
+                fields.end().map(|()| Event::Created {})
+            }
+            Some("turn_decided") => {
+                let mut fields = Fields::of(value, "an event")?;
+                fields.text("type")?;
+                let turn = RecordedTurn::take(&mut fields)?;
+                fields.end().map(|()| Event::TurnDecided(Box::new(turn)))
+            }
+            _ => Event::from_value(value),
+        }
     }
 
     /// The event's name on the wire.
@@ -220,7 +246,34 @@ impl Event {
     }
 }
 
+impl RecordedTurn {
+    fn take(fields: &mut Fields) -> Result<RecordedTurn, Rejected> {
+        Ok(RecordedTurn {
+            attempt_number: fields.small_number("attempt_number")?,
+            slot_id: fields.optional_text("slot_id")?,
+            session_handle: fields.optional_text("session_handle")?,
+            report_digest: fields.text("report_digest")?,
+            judged: serde_json::from_value(fields.value("judged")?)
+                .map_err(|error| Rejected::malformed(format!("`judged`: {}", serde_message(&error))))?,
+        })
+    }
+}
+
 impl TurnReport {
+    fn take(fields: &mut Fields) -> Result<TurnReport, Rejected> {
+        Ok(TurnReport {
+            attempt_number: fields.small_number("attempt_number")?,
+            slot_id: fields.optional_text("slot_id")?,
+            exit_code: fields.optional_integer("exit_code")?,
+            failure_reason: fields.optional_text("failure_reason")?,
+            output: fields.optional_value("output"),
+            messages: fields.optional_list("messages", Message::of)?,
+            text: fields.optional_text("text")?,
+            session_handle: fields.optional_text("session_handle")?,
+            artifacts: fields.optional_list("artifacts", text_of)?.unwrap_or_default(),
+        })
+    }
+
     /// A report of this turn that says nothing yet: it ended well and left nothing behind.
     #[must_use]
     pub fn of_attempt(attempt_number: u32) -> TurnReport {
@@ -275,46 +328,26 @@ impl Timestamp {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Slot {
-    slot_id: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Timer {
-    interaction_id: u64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Process {
-    attempt_number: u32,
-    #[serde(default)]
-    slot_id: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Cancel {
-    #[serde(default)]
-    reason: Option<String>,
-}
-
-/// The fields of an event, each by its name: serde alone would take a list of values for them.
-fn fields<T: DeserializeOwned>(members: Map<String, Value>) -> Result<T, Rejected> {
-    let messages = members.get("messages").and_then(Value::as_array).into_iter().flatten();
-    if messages.into_iter().any(|message| !message.is_object()) {
-        return Err(Rejected::malformed("`messages` is a list of objects with `role` and `text`"));
+impl Message {
+    fn of(value: Value) -> Result<Message, Rejected> {
+        let mut fields = Fields::of(value, "a message")?;
+        let message = Message { role: fields.text("role")?, text: fields.text("text")? };
+        fields.end().map(|()| message)
     }
-    serde_path_to_error::deserialize(Value::Object(members)).map_err(|error| {
-        let path = error.path().to_string();
-        let message = serde_message(error.inner()).replace("u32", "a whole number").replace("u64", "a whole number");
-        let place =
-            if path == "." { String::new() } else { format!("`{}`: ", text::display_text(text::head(&path, 100))) };
-        Rejected::malformed(format!("{place}{message}"))
-    })
+}
+
+fn text_of(value: Value) -> Result<String, Rejected> {
+    match value {
+        Value::String(text) => Ok(text),
+        other => Err(Rejected::malformed(format!("expected a text, found {}", kind(&other)))),
+    }
+}
+
+/// From a journal. By way of a [`Value`], so that there is one way to read an event and not a second that nobody sees.
+impl<'de> Deserialize<'de> for Event {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Event, D::Error> {
+        Event::from_journal(Value::deserialize(deserializer)?).map_err(|rejected| D::Error::custom(rejected.message))
+    }
 }
 
 /// What serde found wrong, without unescaped or endless text from outside.

@@ -2,13 +2,11 @@
 //! that keeps failing, and how to go on after a restart (HOST-7 to HOST-9).
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::admission::is_run_id;
 use crate::codes::Code;
 use crate::effect::{Action, Effect};
 use crate::event::{Event, TurnReport};
-use crate::receipt::Rejected;
 use crate::run::Run;
 
 /// Whether an effect is to be performed, asked right before it would be.
@@ -95,15 +93,6 @@ pub fn run_of_slot(slot_id: &str) -> Option<&str> {
 }
 
 impl Effect {
-    /// Reads an effect that the core has told before.
-    ///
-    /// # Errors
-    /// [`Rejected`] if it is none.
-    pub fn from_value(effect: Value) -> Result<Effect, Rejected> {
-        serde_json::from_value(effect)
-            .map_err(|error| Rejected::malformed(format!("the effect cannot be read: {error}")))
-    }
-
     /// Whether it starts an agent's turn, which must not happen twice.
     fn begins_turn(&self) -> bool {
         matches!(self.action, Action::StartTurn { .. } | Action::InjectReply { .. })

@@ -15,13 +15,6 @@ use crate::storage::{LoadError, canonical, check_version, digest};
 /// The version of the format that this version of the library writes.
 pub const SNAPSHOT_VERSION: u64 = 1;
 
-#[derive(Serialize)]
-struct DocumentOut<'r> {
-    version: u64,
-    digest: String,
-    run: ContentOut<'r>,
-}
-
 #[derive(Clone, Copy, Serialize)]
 struct ContentOut<'r> {
     plan: &'r RunPlan,
@@ -51,7 +44,9 @@ impl Run {
     #[must_use]
     pub fn snapshot(&self) -> String {
         let run = ContentOut { plan: self.plan(), life: self.life(), history: self.history() };
-        canonical(&DocumentOut { version: SNAPSHOT_VERSION, digest: content_digest(run), run })
+        // The text that the digest is made of is also the text that is written.
+        let text = canonical(&run);
+        format!(r#"{{"version":{SNAPSHOT_VERSION},"digest":"{}","run":{text}}}"#, content_digest(&text))
     }
 
     /// Reads a snapshot back. White space and the order of keys do not matter; everything else does.
@@ -68,11 +63,12 @@ impl Run {
             serde_json::from_value(document).map_err(|error| invalid("the document", serde_message(&error)))?;
         let ContentIn { plan, life, history } = document.run;
         let read = ContentOut { plan: &plan, life: &life, history: &history };
-        if content_digest(read) != document.digest {
+        let text = canonical(&read);
+        if content_digest(&text) != document.digest {
             return Err(invalid("digest", "the content is not what the digest was made of"));
         }
         // Serde also takes other forms for the same data, such as a list for an object; we never write them.
-        if serde_json::to_value(read).ok() != written {
+        if json::build(&text).ok() != written {
             return Err(invalid("run", "the content is not in the form in which it was written"));
         }
         let run = Run::from_parts(plan, life, history);
@@ -81,8 +77,8 @@ impl Run {
     }
 }
 
-fn content_digest(content: ContentOut<'_>) -> String {
-    digest(&["turnlatch snapshot", &canonical(&content)])
+fn content_digest(canonical: &str) -> String {
+    digest(&["turnlatch snapshot", canonical])
 }
 
 fn invalid(place: impl Into<String>, message: impl Into<String>) -> LoadError {

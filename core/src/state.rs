@@ -1,9 +1,13 @@
 //! The states of a run. Data lives in the state that needs it, so that an impossible run cannot be written down.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::effect::EffectRef;
 use crate::interaction::PendingInteraction;
+use crate::json;
+use crate::receipt::Rejected;
+use crate::text;
 
 /// Where a run is, as everybody may know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -41,6 +45,15 @@ impl Status {
         }
     }
 
+    /// The status of this name.
+    ///
+    /// # Errors
+    /// [`Rejected`] with `EVENT_MALFORMED` if there is none.
+    pub fn named(name: &str) -> Result<Status, Rejected> {
+        let known = Status::ALL.into_iter().find(|status| status.as_str() == name);
+        known.ok_or_else(|| Rejected::malformed(format!("there is no status {}", text::quoted(name))))
+    }
+
     /// Whether nothing can happen to the run any more.
     #[must_use]
     pub const fn is_end(self) -> bool {
@@ -49,13 +62,13 @@ impl Status {
 }
 
 /// How a run ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "outcome", rename_all = "snake_case", deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
     /// It did what it should.
     Succeeded {
         /// The result as JSON text: key order kept, integers exact. Absent if the skill has no output to give.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         data_text: Option<String>,
     },
     /// It did not.
@@ -75,8 +88,8 @@ pub struct RunError {
 }
 
 /// The state itself; only `transition` makes one.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "status", rename_all = "snake_case", deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
 pub(crate) enum State {
     Queued(Queued),
     Running(Running),
@@ -143,6 +156,40 @@ pub(crate) struct WaitingUser {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Ended {
     pub(crate) how: Outcome,
+}
+
+/// By way of a [`Value`], like every document: `serde`'s own way to read an enum by its tag is a second copy of each type.
+impl<'de> Deserialize<'de> for State {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<State, D::Error> {
+        let (status, rest) = json::tagged(deserializer, "status")?;
+        match status.as_str() {
+            "queued" => serde_json::from_value(rest).map(State::Queued),
+            "running" => serde_json::from_value(rest).map(State::Running),
+            "waiting_user" => serde_json::from_value(rest).map(State::WaitingUser),
+            "ended" => serde_json::from_value(rest).map(State::Ended),
+            _ => return Err(D::Error::custom("there is no such state")),
+        }
+        .map_err(D::Error::custom)
+    }
+}
+
+impl<'de> Deserialize<'de> for Outcome {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Outcome, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Success {
+            #[serde(default)]
+            data_text: Option<String>,
+        }
+        let (outcome, rest) = json::tagged(deserializer, "outcome")?;
+        match outcome.as_str() {
+            "succeeded" => serde_json::from_value(rest).map(|Success { data_text }| Outcome::Succeeded { data_text }),
+            "failed" => serde_json::from_value(rest).map(Outcome::Failed),
+            "canceled" => serde_json::from_value(rest).map(Outcome::Canceled),
+            _ => return Err(D::Error::custom("there is no such outcome")),
+        }
+        .map_err(D::Error::custom)
+    }
 }
 
 impl State {
