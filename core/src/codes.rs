@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use crate::read::readable;
+use serde::{Serialize, Serializer};
 
 /// Where a code can appear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -298,13 +298,6 @@ impl Serialize for Code {
     }
 }
 
-impl<'de> Deserialize<'de> for Code {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Code, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        Code::from_text(&text).ok_or_else(|| D::Error::custom("there is no such code"))
-    }
-}
-
 impl fmt::Display for Code {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.as_str())
@@ -312,14 +305,15 @@ impl fmt::Display for Code {
 }
 
 /// A code with a sentence about this one case: a warning or a diagnostic.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Note {
     /// What it is.
     pub code: Code,
     /// What was found here.
     pub message: String,
 }
+
+readable!(Note { code, message });
 
 impl Note {
     pub(crate) fn new(code: Code, message: impl Into<String>) -> Note {

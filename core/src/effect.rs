@@ -1,12 +1,11 @@
 //! Effects: what the host must do, told by the core.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
-use crate::fields::Fields;
+use crate::read::{Members, Misread, Readable, readable, readable_names};
 use crate::receipt::Rejected;
 use crate::state::Status;
-use crate::text;
 use crate::time::Timestamp;
 
 /// One thing to do, and its id `run_id/revision/n`: doing it twice under the same id equals doing it once.
@@ -111,76 +110,59 @@ impl Effect {
     /// # Errors
     /// [`Rejected`] with `EVENT_MALFORMED` if it is none.
     pub fn from_value(value: Value) -> Result<Effect, Rejected> {
-        let mut fields = Fields::of(value, "an effect")?;
-        let (name, id) = (fields.text("type")?, fields.text("id")?);
-        let action = Action::take(&name, &mut fields)?;
-        fields.end().map(|()| Effect { action, id })
+        Effect::read(value).map_err(|misread| Rejected::malformed(misread.sentence("the effect")))
     }
 }
 
-impl Action {
-    fn take(name: &str, fields: &mut Fields) -> Result<Action, Rejected> {
-        Ok(match name {
-            "acquire_slot" => Action::AcquireSlot { slot_id: fields.text("slot_id")? },
-            "release_slot" => Action::ReleaseSlot { slot_id: fields.text("slot_id")? },
+impl Readable for Effect {
+    fn read(value: Value) -> Result<Effect, Misread> {
+        let mut members = Members::of(value)?;
+        let name: String = members.take("type")?;
+        let id = members.take("id")?;
+        let action = match name.as_str() {
+            "acquire_slot" => Action::AcquireSlot { slot_id: members.take("slot_id")? },
+            "release_slot" => Action::ReleaseSlot { slot_id: members.take("slot_id")? },
             "start_turn" => Action::StartTurn {
-                attempt_number: fields.small_number("attempt_number")?,
-                slot_id: fields.text("slot_id")?,
-                resume: fields.optional_value("resume").map(ResumeFrom::of).transpose()?,
+                attempt_number: members.take("attempt_number")?,
+                slot_id: members.take("slot_id")?,
+                resume: members.take("resume")?,
             },
             "inject_reply" => Action::InjectReply {
-                attempt_number: fields.small_number("attempt_number")?,
-                slot_id: fields.text("slot_id")?,
-                interaction_id: fields.number("interaction_id")?,
-                response: fields.text("response")?,
+                attempt_number: members.take("attempt_number")?,
+                slot_id: members.take("slot_id")?,
+                interaction_id: members.take("interaction_id")?,
+                response: members.take("response")?,
             },
             "terminate_process" => Action::TerminateProcess {
-                attempt_number: fields.small_number("attempt_number")?,
-                slot_id: fields.text("slot_id")?,
+                attempt_number: members.take("attempt_number")?,
+                slot_id: members.take("slot_id")?,
             },
-            "set_timer" => Action::SetTimer {
-                interaction_id: fields.number("interaction_id")?,
-                at: Timestamp::from_json(&fields.value("at")?)?,
-            },
-            "cancel_timer" => Action::CancelTimer { interaction_id: fields.number("interaction_id")? },
+            "set_timer" => {
+                Action::SetTimer { interaction_id: members.take("interaction_id")?, at: members.take("at")? }
+            }
+            "cancel_timer" => Action::CancelTimer { interaction_id: members.take("interaction_id")? },
             "notify" => Action::Notify {
-                what: Notice::named(&fields.text("what")?)?,
-                status: Status::named(&fields.text("status")?)?,
-                interaction_id: fields.optional_number("interaction_id")?,
+                what: members.take("what")?,
+                status: members.take("status")?,
+                interaction_id: members.take("interaction_id")?,
             },
-            other => return Err(Rejected::malformed(format!("there is no effect {}", text::quoted(other)))),
-        })
-    }
-}
-
-impl Notice {
-    fn named(name: &str) -> Result<Notice, Rejected> {
-        match name {
-            "status_changed" => Ok(Notice::StatusChanged),
-            other => Err(Rejected::malformed(format!("there is no notice {}", text::quoted(other)))),
-        }
-    }
-}
-
-impl ResumeFrom {
-    fn of(value: Value) -> Result<ResumeFrom, Rejected> {
-        let mut fields = Fields::of(value, "`resume`")?;
-        let resume = ResumeFrom {
-            session_handle: fields.optional_text("session_handle")?,
-            interaction_id: fields.number("interaction_id")?,
-            response: fields.text("response")?,
+            _ => return Err(Misread::new("has no effect's name as its `type`")),
         };
-        fields.end().map(|()| resume)
+        members.end().map(|()| Effect { action, id })
     }
 }
+
+readable_names!(Notice { "status_changed" => StatusChanged });
+readable!(ResumeFrom { session_handle, interaction_id, response });
 
 /// Where an effect was first told: enough to tell it again under the same id.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct EffectRef {
     pub(crate) revision: u64,
     pub(crate) number: u32,
 }
+
+readable!(EffectRef { revision, number });
 
 impl EffectRef {
     pub(crate) fn id(self, run_id: &str) -> String {

@@ -1,14 +1,13 @@
 //! Events: what happened, told to the core.
 
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::codes::Code;
-use crate::fields::{Fields, kind};
 use crate::gate::Judged;
 use crate::json;
 use crate::limits::Limits;
+use crate::read::{Members, Misread, Readable, readable};
 use crate::receipt::Rejected;
 use crate::text;
 use crate::time::Timestamp;
@@ -131,15 +130,6 @@ impl Reply {
         Reply { interaction_id, response, idempotency_key: None, expected_revision: None }
     }
 
-    fn take(fields: &mut Fields) -> Result<Reply, Rejected> {
-        Ok(Reply {
-            interaction_id: fields.number("interaction_id")?,
-            response: fields.value("response")?,
-            idempotency_key: fields.optional_text("idempotency_key")?,
-            expected_revision: fields.optional_number("expected_revision")?,
-        })
-    }
-
     /// The response as the agent will read it.
     pub(crate) fn response_text(&self) -> String {
         match &self.response {
@@ -165,47 +155,14 @@ impl Event {
     /// # Errors
     /// [`Rejected`] with `EVENT_MALFORMED` if it is not one event in the documented form.
     pub fn from_value(value: Value) -> Result<Event, Rejected> {
-        let mut fields = Fields::of(value, "an event")?;
-        let name = fields.text("type")?;
-        let event = match name.as_str() {
-            "slot_granted" => Event::SlotGranted { slot_id: fields.text("slot_id")? },
-            "turn_finished" => Event::TurnFinished(TurnReport::take(&mut fields)?),
-            "reply" => Event::Reply(Reply::take(&mut fields)?),
-            "timer_fired" => Event::TimerFired { interaction_id: fields.number("interaction_id")? },
-            "process_lost" => Event::ProcessLost {
-                attempt_number: fields.small_number("attempt_number")?,
-                slot_id: fields.optional_text("slot_id")?,
-            },
-            "cancel" => Event::Cancel { reason: fields.optional_text("reason")? },
-            other => {
-                return Err(Rejected::malformed(format!(
-                    "expected `slot_granted`, `turn_finished`, `reply`, `timer_fired`, `process_lost` or `cancel`, \
-                     found {}",
-                    text::quoted(other)
-                )));
-            }
+        let event = match value.get("type").and_then(Value::as_str) {
+            // These stand in journals only.
+            Some(name @ ("created" | "turn_decided")) => Err(not_an_event(name)),
+            _ => Event::read(value),
         };
-        fields.end()?;
+        let event = event.map_err(|misread| Rejected::malformed(misread.sentence("the event")))?;
         event.check_form()?;
         Ok(event)
-    }
-
-    /// Reads an event from a journal, where two more can stand.
-    fn from_journal(value: Value) -> Result<Event, Rejected> {
-        match value.get("type").and_then(Value::as_str) {
-            Some("created") => {
-                let mut fields = Fields::of(value, "an event")?;
-                fields.text("type")?;
-                fields.end().map(|()| Event::Created {})
-            }
-            Some("turn_decided") => {
-                let mut fields = Fields::of(value, "an event")?;
-                fields.text("type")?;
-                let turn = RecordedTurn::take(&mut fields)?;
-                fields.end().map(|()| Event::TurnDecided(Box::new(turn)))
-            }
-            _ => Event::from_value(value),
-        }
     }
 
     /// The event's name on the wire.
@@ -246,34 +203,7 @@ impl Event {
     }
 }
 
-impl RecordedTurn {
-    fn take(fields: &mut Fields) -> Result<RecordedTurn, Rejected> {
-        Ok(RecordedTurn {
-            attempt_number: fields.small_number("attempt_number")?,
-            slot_id: fields.optional_text("slot_id")?,
-            session_handle: fields.optional_text("session_handle")?,
-            report_digest: fields.text("report_digest")?,
-            judged: serde_json::from_value(fields.value("judged")?)
-                .map_err(|error| Rejected::malformed(format!("`judged`: {}", serde_message(&error))))?,
-        })
-    }
-}
-
 impl TurnReport {
-    fn take(fields: &mut Fields) -> Result<TurnReport, Rejected> {
-        Ok(TurnReport {
-            attempt_number: fields.small_number("attempt_number")?,
-            slot_id: fields.optional_text("slot_id")?,
-            exit_code: fields.optional_integer("exit_code")?,
-            failure_reason: fields.optional_text("failure_reason")?,
-            output: fields.optional_value("output"),
-            messages: fields.optional_list("messages", Message::of)?,
-            text: fields.optional_text("text")?,
-            session_handle: fields.optional_text("session_handle")?,
-            artifacts: fields.optional_list("artifacts", text_of)?.unwrap_or_default(),
-        })
-    }
-
     /// A report of this turn that says nothing yet: it ended well and left nothing behind.
     #[must_use]
     pub fn of_attempt(attempt_number: u32) -> TurnReport {
@@ -328,32 +258,55 @@ impl Timestamp {
     }
 }
 
-impl Message {
-    fn of(value: Value) -> Result<Message, Rejected> {
-        let mut fields = Fields::of(value, "a message")?;
-        let message = Message { role: fields.text("role")?, text: fields.text("text")? };
-        fields.end().map(|()| message)
+impl Readable for Event {
+    fn read(value: Value) -> Result<Event, Misread> {
+        let mut members = Members::of(value)?;
+        let name: String = members.take("type")?;
+        let event = match name.as_str() {
+            "turn_finished" => return Readable::read(members.rest()).map(Event::TurnFinished),
+            "turn_decided" => return Readable::read(members.rest()).map(Event::TurnDecided),
+            "reply" => return Readable::read(members.rest()).map(Event::Reply),
+            "created" => Event::Created {},
+            "slot_granted" => Event::SlotGranted { slot_id: members.take("slot_id")? },
+            "timer_fired" => Event::TimerFired { interaction_id: members.take("interaction_id")? },
+            "process_lost" => Event::ProcessLost {
+                attempt_number: members.take("attempt_number")?,
+                slot_id: members.take("slot_id")?,
+            },
+            "cancel" => Event::Cancel { reason: members.take("reason")? },
+            other => return Err(not_an_event(other)),
+        };
+        members.end().map(|()| event)
     }
 }
 
-fn text_of(value: Value) -> Result<String, Rejected> {
-    match value {
-        Value::String(text) => Ok(text),
-        other => Err(Rejected::malformed(format!("expected a text, found {}", kind(&other)))),
+impl Readable for TurnReport {
+    fn read(value: Value) -> Result<TurnReport, Misread> {
+        let mut members = Members::of(value)?;
+        let report = TurnReport {
+            attempt_number: members.take("attempt_number")?,
+            slot_id: members.take("slot_id")?,
+            exit_code: members.take("exit_code")?,
+            failure_reason: members.take("failure_reason")?,
+            output: members.take("output")?,
+            messages: members.take("messages")?,
+            text: members.take("text")?,
+            session_handle: members.take("session_handle")?,
+            artifacts: members.take::<Option<_>>("artifacts")?.unwrap_or_default(),
+        };
+        members.end().map(|()| report)
     }
 }
 
-/// From a journal. By way of a [`Value`], so that there is one way to read an event and not a second that nobody sees.
-impl<'de> Deserialize<'de> for Event {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Event, D::Error> {
-        Event::from_journal(Value::deserialize(deserializer)?).map_err(|rejected| D::Error::custom(rejected.message))
-    }
-}
+readable!(Message { role, text });
+readable!(RecordedTurn { attempt_number, slot_id, session_handle, report_digest, judged });
+readable!(Reply { interaction_id, response, idempotency_key, expected_revision });
 
-/// What serde found wrong, without unescaped or endless text from outside.
-pub(crate) fn serde_message(error: &serde_json::Error) -> String {
-    let message = error.to_string();
-    text::display_text(text::head(&message, 200)).into_owned()
+fn not_an_event(name: &str) -> Misread {
+    Misread::new(format!(
+        "must have the `type` `slot_granted`, `turn_finished`, `reply`, `timer_fired`, `process_lost` or `cancel`, found {}",
+        text::quoted(name)
+    ))
 }
 
 /// Null is no output: what `output: parsed ?? null` means.

@@ -6,7 +6,7 @@ mod debris;
 mod layout;
 mod objects;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::ask_user::{self, AskForm};
@@ -14,6 +14,7 @@ use crate::codes::{Code, Note};
 use crate::event::TurnReport;
 use crate::json::{self, Fault};
 use crate::plan::RunPlan;
+use crate::read::{Members, Misread, Readable, readable_names};
 use crate::schema::{Check, Violation};
 use crate::text;
 use objects::FoundObject;
@@ -22,25 +23,38 @@ use objects::FoundObject;
 pub const DONE_MARKER: &str = "__SKILL_DONE__";
 
 /// What a turn shows, as it stands in a decision.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Evidence {
     /// Whether the agent said that it is done.
     pub marker: Marker,
     /// What became of the output.
     pub output: OutputState,
     /// Where the output was found.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
     /// Whether the turn carries a well-formed question.
     pub asks: bool,
     /// Where the output does not fit the schema; the first ones.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub violations: Vec<Violation>,
 }
 
+impl Readable for Evidence {
+    fn read(value: Value) -> Result<Evidence, Misread> {
+        let mut members = Members::of(value)?;
+        let evidence = Evidence {
+            marker: members.take("marker")?,
+            output: members.take("output")?,
+            source: members.take("source")?,
+            asks: members.take("asks")?,
+            violations: members.take::<Option<_>>("violations")?.unwrap_or_default(),
+        };
+        members.end().map(|()| evidence)
+    }
+}
+
 /// What the agent said about being done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Marker {
     /// Nothing.
@@ -52,8 +66,10 @@ pub enum Marker {
     Found,
 }
 
+readable_names!(Marker { "absent" => Absent, "declined" => Declined, "found" => Found });
+
 /// What became of the output.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutputState {
     /// There is none.
@@ -69,8 +85,10 @@ pub enum OutputState {
     Unchecked,
 }
 
+readable_names!(OutputState { "missing" => Missing, "unparsable" => Unparsable, "invalid" => Invalid, "valid" => Valid, "unchecked" => Unchecked });
+
 /// Where the output was found, in the order of looking (OUT-2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
     /// The host handed it over as a value.
@@ -84,6 +102,8 @@ pub enum Source {
     /// In prose.
     Prose,
 }
+
+readable_names!(Source { "host" => Host, "whole_text" => WholeText, "json_fence" => JsonFence, "fence" => Fence, "prose" => Prose });
 
 /// The evidence of a turn, and the parts of it that the run goes on with.
 #[derive(Debug)]

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::ask_user;
 use crate::codes::{Code, Note};
@@ -12,19 +12,19 @@ use crate::event::TurnReport;
 use crate::evidence::{self, Evidence, Found, Marker, OutputState, Source};
 use crate::interaction::Question;
 use crate::plan::{RunPlan, SoftCompletion};
+use crate::read::{readable, readable_names};
 use crate::state::Status;
 use crate::text;
 
 /// Why a turn ended as it did.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Decision {
     /// What the run becomes.
     pub outcome: Verdict,
     /// The rule that decided.
     pub rule: Cow<'static, str>,
     /// The failure's code.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
     /// The decision in a sentence.
     pub message: String,
@@ -38,8 +38,10 @@ pub struct Decision {
     pub checks: Vec<GateCheck>,
 }
 
+readable!(Decision { outcome, rule, code, message, evidence, warnings, diagnostics, checks });
+
 /// What a finished turn makes of the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The run is complete.
@@ -49,6 +51,8 @@ pub enum Verdict {
     /// The run waits for a person.
     WaitingUser,
 }
+
+readable_names!(Verdict { "succeeded" => Succeeded, "failed" => Failed, "waiting_user" => WaitingUser });
 
 impl Verdict {
     /// The status of a run that was judged so.
@@ -63,8 +67,7 @@ impl Verdict {
 }
 
 /// One gate's answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct GateCheck {
     /// The rule's id.
     pub gate: Cow<'static, str>,
@@ -74,8 +77,10 @@ pub struct GateCheck {
     pub detail: Cow<'static, str>,
 }
 
+readable!(GateCheck { gate, result, detail });
+
 /// Whether a gate decided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GateResult {
     /// It did not; the next one is asked.
@@ -84,19 +89,22 @@ pub enum GateResult {
     Decided,
 }
 
+readable_names!(GateResult { "passed" => Passed, "decided" => Decided });
+
 /// A decision and what the run goes on with.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Judged {
     /// The decision.
     pub decision: Decision,
     /// The result's JSON text, if the run succeeded with one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub data_text: Option<String>,
     /// What to ask, if the run waits.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub question: Option<Question>,
 }
+
+readable!(Judged { decision, data_text, question });
 
 impl Judged {
     /// Whether the parts belong together; a recorded one comes from outside.

@@ -1,12 +1,16 @@
 //! Questions to the user: the pending one, the answered ones, and what both are made of.
 
-use serde::{Deserialize, Serialize};
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use crate::json;
+use crate::limits::Limits;
+use crate::read::{Members, Misread, Readable, readable, readable_names};
+use crate::storage::canonical;
 use crate::time::Timestamp;
 
 /// What a question looks like to a person. Display metadata: no decision depends on it (PEND-4).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InteractionKind {
     /// One of several options.
@@ -21,6 +25,8 @@ pub enum InteractionKind {
     /// A risk to be acknowledged.
     RiskAck,
 }
+
+readable_names!(InteractionKind { "choose_one" => ChooseOne, "confirm" => Confirm, "fill_fields" => FillFields, "open_text" => OpenText, "risk_ack" => RiskAck });
 
 impl InteractionKind {
     /// The kind of this name or alias.
@@ -37,21 +43,28 @@ impl InteractionKind {
 }
 
 /// Something the user may choose; never the only thing they may say (PEND-5).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChoiceOption {
     /// What the user sees.
     pub label: String,
     /// What the agent would like to hear, if it said so.
-    #[serde(with = "optional_json_text", default, skip_serializing_if = "Option::is_none")]
+    #[serde(serialize_with = "json_text", skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
+}
+
+impl Readable for ChoiceOption {
+    fn read(value: Value) -> Result<ChoiceOption, Misread> {
+        let mut members = Members::of(value)?;
+        let label = members.take("label")?;
+        let value = members.take::<Option<JsonText>>("value")?.map(|text| text.0);
+        members.end().map(|()| ChoiceOption { label, value })
+    }
 }
 
 /// What is asked, before it has an id and a time.
 ///
 /// Parts that the agent shapes freely are kept as JSON text in a snapshot, so that no key of theirs is a key of ours.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Question {
     /// How to show it.
     pub kind: InteractionKind,
@@ -60,20 +73,35 @@ pub struct Question {
     /// Answers the agent suggests.
     pub options: Vec<ChoiceOption>,
     /// Anything the agent tells the user interface.
-    #[serde(with = "json_text")]
+    #[serde(serialize_with = "object_text")]
     pub ui_hints: Map<String, Value>,
     /// What an automatic decision goes by when nobody answers.
     pub default_decision_policy: String,
     /// Names of fields the agent would like to have filled in.
     pub required_fields: Vec<String>,
     /// What the agent said around the question, and what it called things before the core renamed them.
-    #[serde(with = "json_text")]
+    #[serde(serialize_with = "object_text")]
     pub context: Map<String, Value>,
 }
 
+impl Readable for Question {
+    fn read(value: Value) -> Result<Question, Misread> {
+        let mut members = Members::of(value)?;
+        let question = Question {
+            kind: members.take("kind")?,
+            prompt: members.take("prompt")?,
+            options: members.take("options")?,
+            ui_hints: members.take::<ObjectText>("ui_hints")?.0,
+            default_decision_policy: members.take("default_decision_policy")?,
+            required_fields: members.take("required_fields")?,
+            context: members.take::<ObjectText>("context")?.0,
+        };
+        members.end().map(|()| question)
+    }
+}
+
 /// The one question a waiting run has (PEND-1).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PendingInteraction {
     /// 1, 2, 3 … in the life of the run; assigned by the core.
     pub interaction_id: u64,
@@ -82,14 +110,16 @@ pub struct PendingInteraction {
     /// When it was asked.
     pub asked_at: Timestamp,
     /// When waiting ends by itself, if it does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline_at: Option<Timestamp>,
     /// What is asked.
     pub question: Question,
 }
 
+readable!(PendingInteraction { interaction_id, attempt_number, asked_at, deadline_at, question });
+
 /// How a question came to its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResolutionMode {
     /// A person answered.
@@ -101,6 +131,8 @@ pub enum ResolutionMode {
     /// Nobody answered in time, and that ended the run.
     Expired,
 }
+
+readable_names!(ResolutionMode { "user_reply" => UserReply, "auto_decide_timeout" => AutoDecideTimeout, "canceled" => Canceled, "expired" => Expired });
 
 impl ResolutionMode {
     /// Who brought the question to its end.
@@ -116,8 +148,7 @@ impl ResolutionMode {
 }
 
 /// One question and its end, for ever (HIST-1). Made by the transition that ended it and by nothing else.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct InteractionRecord {
     /// The question's id.
@@ -129,7 +160,7 @@ pub struct InteractionRecord {
     /// What was asked.
     pub prompt: String,
     /// What was answered, by a person or by the core; absent if nothing was.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub response: Option<String>,
     /// How it ended.
     pub resolution_mode: ResolutionMode,
@@ -138,47 +169,52 @@ pub struct InteractionRecord {
     /// When it ended.
     pub resolved_at: Timestamp,
     /// The key the reply came with.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<String>,
     /// The run's revision after this step: what the reply's receipt said.
     pub revision: u64,
 }
 
-/// A map as JSON text inside JSON.
-mod json_text {
-    use serde::{Deserialize, Deserializer, Serializer, de::Error as _, ser::Error as _};
-    use serde_json::{Map, Value};
+readable!(InteractionRecord {
+    interaction_id,
+    attempt_number,
+    kind,
+    prompt,
+    response,
+    resolution_mode,
+    asked_at,
+    resolved_at,
+    idempotency_key,
+    revision
+});
 
-    pub(super) fn serialize<S: Serializer>(map: &Map<String, Value>, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&serde_json::to_string(map).map_err(S::Error::custom)?)
+/// A value as JSON text inside JSON.
+struct JsonText(Value);
+
+impl Readable for JsonText {
+    fn read(value: Value) -> Result<JsonText, Misread> {
+        let value = json::parse_value(&String::read(value)?, Limits::MAX_JSON_DEPTH);
+        value.map(JsonText).map_err(|fault| Misread::new(format!("must be JSON text, but {fault}")))
     }
+}
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Map<String, Value>, D::Error> {
-        match super::read_json_text(&String::deserialize(deserializer)?).map_err(D::Error::custom)? {
-            Value::Object(map) => Ok(map),
-            _ => Err(D::Error::custom("expected the JSON text of an object")),
+/// An object as JSON text inside JSON.
+struct ObjectText(Map<String, Value>);
+
+impl Readable for ObjectText {
+    fn read(value: Value) -> Result<ObjectText, Misread> {
+        match JsonText::read(value)?.0 {
+            Value::Object(members) => Ok(ObjectText(members)),
+            other => Err(Misread::expected("the JSON text of an object", &other)),
         }
     }
 }
 
-/// Any value as JSON text inside JSON.
-mod optional_json_text {
-    use serde::{Deserialize, Deserializer, Serializer, de::Error as _, ser::Error as _};
-    use serde_json::Value;
-
-    #[expect(clippy::ref_option, reason = "the signature that serde asks for")]
-    pub(super) fn serialize<S: Serializer>(value: &Option<Value>, serializer: S) -> Result<S::Ok, S::Error> {
-        match value {
-            Some(value) => serializer.serialize_str(&serde_json::to_string(value).map_err(S::Error::custom)?),
-            None => serializer.serialize_none(),
-        }
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
-        super::read_json_text(&String::deserialize(deserializer)?).map(Some).map_err(D::Error::custom)
-    }
+fn object_text<S: Serializer>(members: &Map<String, Value>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&canonical(members))
 }
 
-fn read_json_text(text: &str) -> Result<Value, String> {
-    crate::json::parse_value(text, crate::limits::Limits::MAX_JSON_DEPTH).map_err(|fault| fault.to_string())
+#[expect(clippy::ref_option, reason = "the signature that serde asks for")]
+fn json_text<S: Serializer>(value: &Option<Value>, serializer: S) -> Result<S::Ok, S::Error> {
+    value.as_ref().map(canonical).serialize(serializer)
 }

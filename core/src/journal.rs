@@ -2,17 +2,18 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::codes::Code;
 use crate::effect::Effect;
-use crate::event::{Event, RecordedTurn, serde_message};
+use crate::event::{Event, RecordedTurn};
 use crate::gate::Judged;
 use crate::invariants;
 use crate::json;
 use crate::limits::Limits;
 use crate::plan::RunPlan;
+use crate::read::{Readable, readable};
 use crate::run::Run;
 use crate::storage::{LoadError, canonical, check_version, digest};
 use crate::time::Timestamp;
@@ -21,8 +22,7 @@ use crate::time::Timestamp;
 pub const JOURNAL_VERSION: u64 = 1;
 
 /// One event that changed a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct JournalEntry {
     /// The run's revision after it: 1, 2, 3 …
     pub revision: u64,
@@ -87,14 +87,15 @@ pub struct Journal {
     links: Vec<Link>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 struct Link {
     revision: u64,
     at: Timestamp,
     event: Event,
     chain: String,
 }
+
+readable!(Link { revision, at, event, chain });
 
 #[derive(Serialize)]
 struct DocumentOut<'j> {
@@ -105,8 +106,6 @@ struct DocumentOut<'j> {
     entries: &'j [Link],
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct DocumentIn {
     #[expect(dead_code, reason = "read before the rest, so that a newer document gets its own code")]
     version: u64,
@@ -114,6 +113,8 @@ struct DocumentIn {
     head: String,
     entries: Vec<Link>,
 }
+
+readable!(DocumentIn { version, run_id, head, entries });
 
 /// A run made again from its journal, and every effect it told on the way.
 #[derive(Clone, Debug, PartialEq)]
@@ -155,7 +156,7 @@ impl Journal {
             let place = || format!("entry {}", journal.len() + 1);
             let value =
                 json::parse_value(line, MAX_DOCUMENT_DEPTH).map_err(|fault| invalid(place(), fault.to_string()))?;
-            let link = serde_json::from_value(value).map_err(|error| invalid(place(), serde_message(&error)))?;
+            let link = Link::read(value).map_err(|misread| invalid(place(), misread.sentence("it")))?;
             journal.check_and_push(link)?;
         }
         Ok(journal)
@@ -193,8 +194,7 @@ impl Journal {
         let document =
             json::parse_value(text, MAX_DOCUMENT_DEPTH).map_err(|fault| invalid("the document", format!("{fault}")))?;
         check_version(&document, JOURNAL_VERSION, Code::JournalVersionUnsupported, Code::JournalInvalid)?;
-        let document: DocumentIn =
-            serde_json::from_value(document).map_err(|error| invalid("the document", serde_message(&error)))?;
+        let document = DocumentIn::read(document).map_err(|misread| misread.load_error(Code::JournalInvalid))?;
         let mut journal = Journal { run_id: document.run_id, links: Vec::new() };
         for link in document.entries {
             journal.check_and_push(link)?;

@@ -7,7 +7,7 @@ mod scanner;
 
 use std::fmt;
 
-use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
 use crate::codes::Code;
@@ -97,15 +97,6 @@ pub(crate) fn depth(value: &Value) -> usize {
         deepest = deepest.max(level);
     }
     deepest
-}
-
-/// An object's tag, and the object without it.
-pub(crate) fn tagged<'de, D: Deserializer<'de>>(deserializer: D, tag: &str) -> Result<(String, Value), D::Error> {
-    let mut value = Value::deserialize(deserializer)?;
-    match value.as_object_mut().and_then(|members| members.shift_remove(tag)) {
-        Some(Value::String(name)) => Ok((name, value)),
-        _ => Err(D::Error::custom(format!("`{tag}` is missing"))),
-    }
 }
 
 /// Builds a [`Value`] and refuses a key that stands twice; `serde_json` itself would keep the last one.

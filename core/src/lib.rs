@@ -33,7 +33,7 @@
 //! ```
 //!
 //! # Reading order
-//! Vocabulary: `time`, `codes`, `limits`, `fields`, `event`, `effect`, `state`, `interaction`, `plan`, `receipt`.
+//! Vocabulary: `time`, `codes`, `limits`, `read`, `event`, `effect`, `state`, `interaction`, `plan`, `receipt`.
 //! Decisions: `admission`, `schema`, `json`, `evidence`, `ask_user`, `gate`, `wait`, `replies`, `patch`.
 //! Machine: `transition`, `run`, `invariants`, `storage`, `snapshot`, `journal`. Answers: `views`, `explain`, `hosting`.
 
@@ -41,10 +41,10 @@
 mod codes;
 mod effect;
 mod event;
-mod fields;
 mod interaction;
 mod limits;
 mod plan;
+mod read;
 mod receipt;
 mod state;
 mod text;

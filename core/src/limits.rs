@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::read::readable;
+
 /// Sizes beyond which input is refused or cut; part of the plan, so that a replay decides with the same ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -23,6 +25,17 @@ pub struct Limits {
     /// Questions in the life of one run.
     pub interactions: u64,
 }
+
+readable!(Limits {
+    turn_text_bytes,
+    json_depth,
+    schema_bytes,
+    manifest_bytes,
+    prompt_bytes,
+    options,
+    reply_bytes,
+    interactions,
+});
 
 impl Limits {
     /// The deepest JSON the core will ever walk: building, validating and freeing a value recurse this far.

@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::codes::Note;
 use crate::limits::Limits;
+use crate::read::{readable, readable_names};
 use crate::schema::OutputSchema;
 
 /// An admitted run's settings.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RunPlan {
     /// The run's id, chosen by the host.
@@ -24,7 +24,7 @@ pub struct RunPlan {
     /// What happens to the process while the run waits.
     pub profile: Profile,
     /// How many turns an interactive run may take.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_attempt: Option<u32>,
     /// When a valid output without a marker completes an interactive run.
     pub soft_completion: SoftCompletion,
@@ -33,13 +33,29 @@ pub struct RunPlan {
     /// Paths that must exist for the run to succeed.
     pub required_artifacts: Vec<String>,
     /// What the output must look like.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<OutputSchema>,
     /// Sizes beyond which input is refused or cut.
     pub limits: Limits,
     /// What admission warned of.
     pub warnings: Vec<Note>,
 }
+
+readable!(RunPlan {
+    run_id,
+    engine,
+    execution_mode,
+    require_user_reply,
+    session_timeout_sec,
+    profile,
+    max_attempt,
+    soft_completion,
+    interrupted_turn,
+    required_artifacts,
+    output_schema,
+    limits,
+    warnings
+});
 
 /// Whether a run may ask.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,8 +68,10 @@ pub enum ExecutionMode {
     Interactive,
 }
 
+readable_names!(ExecutionMode { "auto" => Auto, "interactive" => Interactive });
+
 /// What happens to the agent's process while a run waits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Profile {
     /// It ends; the next turn resumes the agent's session.
@@ -63,8 +81,10 @@ pub enum Profile {
     StickyProcess,
 }
 
+readable_names!(Profile { "resumable" => Resumable, "sticky_process" => StickyProcess });
+
 /// When a valid output without a marker completes an interactive run (GATE-5).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SoftCompletion {
     /// Unless the same turn asks something or says that it is not done.
@@ -76,8 +96,10 @@ pub enum SoftCompletion {
     Never,
 }
 
+readable_names!(SoftCompletion { "unless_asking" => UnlessAsking, "always" => Always, "never" => Never });
+
 /// What happens to a turn whose process was lost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InterruptedTurn {
     /// The run fails.
@@ -86,6 +108,8 @@ pub enum InterruptedTurn {
     /// The turn is run again under the same number.
     Retry,
 }
+
+readable_names!(InterruptedTurn { "fail" => Fail, "retry" => Retry });
 
 /// The wait of a run that asks nothing special: 20 minutes.
 pub(crate) const DEFAULT_SESSION_TIMEOUT_SEC: u64 = 1200;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::codes::{Code, Note};
 use crate::effect::{Action, Effect};
@@ -12,6 +12,7 @@ use crate::gate::Decision;
 use crate::interaction::{InteractionRecord, PendingInteraction};
 use crate::journal::JournalEntry;
 use crate::plan::RunPlan;
+use crate::read::readable;
 use crate::receipt::{Receipt, ReceiptKind, Rejected};
 use crate::state::{BegunBy, Ended, Outcome, Running, State, Status};
 use crate::time::Timestamp;
@@ -28,8 +29,7 @@ pub struct Run {
 }
 
 /// Everything about a run that a step may change, but for its history.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Life {
     pub(crate) revision: u64,
     pub(crate) created_at: Timestamp,
@@ -38,14 +38,26 @@ pub(crate) struct Life {
     /// The number of the last turn that started; 0 before the first.
     pub(crate) attempt_number: u32,
     pub(crate) slots_requested: u64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) session_handle: Option<String>,
     /// Why the last turn ended as it did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) decision: Option<Decision>,
     pub(crate) clock_went_backwards: bool,
     pub(crate) state: State,
 }
+
+readable!(Life {
+    revision,
+    created_at,
+    updated_at,
+    attempt_number,
+    slots_requested,
+    session_handle,
+    decision,
+    clock_went_backwards,
+    state
+});
 
 /// What came of an event that was not rejected.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,10 +3,14 @@
 #[cfg(feature = "schema-engine")]
 mod builtin;
 mod engine;
+#[cfg(feature = "schema-engine")]
 mod graph;
+#[cfg(feature = "schema-engine")]
 mod guard;
+#[cfg(feature = "schema-engine")]
 mod pattern;
 mod shared;
+#[cfg(feature = "schema-engine")]
 mod work;
 
 #[cfg(test)]
@@ -17,19 +21,17 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 #[cfg(feature = "host-validator")]
 pub use self::engine::use_schema_engine;
 pub use self::engine::{SchemaEngine, SchemaValidator};
-use self::graph::{DIALECTS, Dialect};
-use self::work::Plan;
 use crate::codes::Code;
 use crate::json;
 use crate::limits::Limits;
-use crate::text::{display_text, head, quoted};
+use crate::read::{Misread, Readable, readable};
+use crate::text::{display_text, head};
 
 /// A compiled schema; cheap to clone.
 #[derive(Clone)]
@@ -41,7 +43,6 @@ struct Compiled {
     text: String,
     /// None if there is no engine: the run can be shown, but none of its turns judged.
     validator: Option<Box<dyn SchemaValidator>>,
-    plan: Plan,
     declared: BTreeSet<String>,
 }
 
@@ -70,8 +71,7 @@ pub enum Check {
 }
 
 /// One way in which an instance does not fit its schema.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Violation {
     /// Where in the instance, as a JSON pointer; empty for the whole.
     pub instance_path: String,
@@ -79,6 +79,26 @@ pub struct Violation {
     pub schema_path: String,
     /// What the schema asks for; values of the instance are not repeated.
     pub message: String,
+}
+
+readable!(Violation { instance_path, schema_path, message });
+
+impl Check {
+    /// What came of listing the reasons why an instance does not fit; there may be none.
+    #[must_use]
+    pub fn invalid(found: impl IntoIterator<Item = Violation>) -> Check {
+        let mut violations = Vec::new();
+        for violation in found {
+            // The same definition may be reached by several ways.
+            if !violations.contains(&violation) {
+                violations.push(violation);
+            }
+            if violations.len() == MAX_VIOLATIONS {
+                break;
+            }
+        }
+        Check::Invalid(if violations.is_empty() { vec![Violation::unlisted()] } else { violations })
+    }
 }
 
 impl OutputSchema {
@@ -96,17 +116,13 @@ impl OutputSchema {
             return Ok(OutputSchema { compiled });
         }
         let schema = parse_schema_text(text, limits.json_depth).map_err(|problem| vec![problem])?;
-        let dialect = dialect_of(&schema).map_err(|problem| vec![problem])?;
-        let mut reading = graph::read(&schema, dialect);
-        let order = guard::examine(&mut reading);
-        let validator = engine::compile(text, &schema, dialect, &mut reading)?;
-        let pattern_weights = reading.patterns.iter().map(|text| pattern::weight(text)).collect();
-        let bytes = |text: &&str| u64::try_from(text.len()).unwrap_or(u64::MAX);
-        let pattern_bytes = reading.patterns.iter().map(bytes).collect();
-        let mut plan = Plan { nodes: reading.nodes, pattern_weights, pattern_bytes, weight: None };
-        plan.weight = order.and_then(|order| work::unfolded_weight(&plan, &order));
+        if !(schema.is_object() || schema.is_boolean()) {
+            let message = "a schema must be an object or a boolean";
+            return Err(vec![SchemaProblem::new(Code::SkillManifestInvalid, "", message)]);
+        }
+        let validator = engine::compile(text, &schema)?;
         let declared = declared_names(&schema);
-        let compiled = Arc::new(Compiled { text: text.to_owned(), validator, plan, declared });
+        let compiled = Arc::new(Compiled { text: text.to_owned(), validator, declared });
         shared::remember(limits.json_depth, &compiled);
         Ok(OutputSchema { compiled })
     }
@@ -117,18 +133,10 @@ impl OutputSchema {
         &self.compiled.text
     }
 
-    /// Checks an instance; the work is counted first, so that no pair of schema and instance can run away.
+    /// Checks an instance.
     #[must_use]
     pub fn check(&self, instance: &Value) -> Check {
-        let Compiled { validator, plan, .. } = self.compiled.as_ref();
-        let Some(validator) = validator else { return Check::NoValidator };
-        if !plan.allows_check(instance) {
-            return Check::TooMuchWork;
-        }
-        // A validator makes its whole list before it hands out the first entry, so a long one must not be asked for.
-        let Err(found) = validator.check(instance, &|| plan.allows_list(instance)) else { return Check::Valid };
-        let violations = Violation::distinct(found.into_iter());
-        Check::Invalid(if violations.is_empty() { vec![Violation::unlisted()] } else { violations })
+        self.compiled.validator.as_ref().map_or(Check::NoValidator, |validator| validator.check(instance))
     }
 
     /// Whether there is somebody to check instances. There always is, unless this was built without an engine.
@@ -164,14 +172,13 @@ impl Serialize for OutputSchema {
     }
 }
 
-impl<'de> Deserialize<'de> for OutputSchema {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
+impl Readable for OutputSchema {
+    fn read(value: Value) -> Result<OutputSchema, Misread> {
         // Its size was checked when it was admitted, perhaps with another limit than the default.
         let limits = Limits { schema_bytes: usize::MAX, ..Limits::default() };
-        OutputSchema::compile(&text, &limits).map_err(|problems| {
+        OutputSchema::compile(&String::read(value)?, &limits).map_err(|problems| {
             let first = problems.first().map_or("", |problem| &problem.message);
-            D::Error::custom(format!("the schema is not valid: {first}"))
+            Misread::new(format!("is not a schema that can be used: {first}"))
         })
     }
 }
@@ -195,20 +202,6 @@ impl Violation {
         }
     }
 
-    /// The first ones; the same definition may be reached by several ways.
-    fn distinct(found: impl Iterator<Item = Violation>) -> Vec<Violation> {
-        let mut violations = Vec::new();
-        for violation in found {
-            if !violations.contains(&violation) {
-                violations.push(violation);
-            }
-            if violations.len() == MAX_VIOLATIONS {
-                break;
-            }
-        }
-        violations
-    }
-
     fn unlisted() -> Violation {
         let message = "the value does not fit the schema, and is too large to list why".to_owned();
         Violation { instance_path: String::new(), schema_path: String::new(), message }
@@ -220,21 +213,6 @@ fn parse_schema_text(text: &str, depth: usize) -> Result<Value, SchemaProblem> {
     json::parse_value(text, depth).map_err(|fault| {
         SchemaProblem::new(Code::SkillManifestInvalid, "", &format!("the schema cannot be read: {fault}"))
     })
-}
-
-fn dialect_of(schema: &Value) -> Result<Dialect, SchemaProblem> {
-    let [newest, ..] = DIALECTS;
-    match schema.get("$schema") {
-        Some(Value::String(uri)) => graph::dialect(uri).ok_or_else(|| {
-            let message = format!("the dialect {} is not one of the known drafts", quoted(uri));
-            SchemaProblem::new(Code::SchemaRefForbidden, "/$schema", &message)
-        }),
-        _ if matches!(schema, Value::Object(_) | Value::Bool(_)) => Ok(newest),
-        _ => {
-            let message = "a schema must be an object or a boolean";
-            Err(SchemaProblem::new(Code::SkillManifestInvalid, "", message))
-        }
-    }
 }
 
 /// The names that the top level declares, also through `allOf` and references into the document.
@@ -262,7 +240,6 @@ fn shown(text: &str, bytes: usize) -> String {
     head(&display_text(head(text, bytes)), bytes).to_owned()
 }
 
-const MAX_PROBLEMS: usize = 50;
 const MAX_VIOLATIONS: usize = 20;
 const MESSAGE_BYTES: usize = 200;
 const PATH_BYTES: usize = 500;

@@ -1,14 +1,14 @@
 //! Snapshots: a run as one JSON document, and back again if nobody has tampered with it.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::codes::Code;
-use crate::event::serde_message;
 use crate::interaction::InteractionRecord;
 use crate::invariants;
 use crate::json;
 use crate::limits::Limits;
 use crate::plan::RunPlan;
+use crate::read::{Readable, readable};
 use crate::run::{Life, Run};
 use crate::storage::{LoadError, canonical, check_version, digest};
 
@@ -22,8 +22,6 @@ struct ContentOut<'r> {
     history: &'r [InteractionRecord],
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct DocumentIn {
     #[expect(dead_code, reason = "read before the rest, so that a newer document gets its own code")]
     version: u64,
@@ -31,13 +29,15 @@ struct DocumentIn {
     run: ContentIn,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+readable!(DocumentIn { version, digest, run });
+
 struct ContentIn {
     plan: RunPlan,
     life: Life,
     history: Vec<InteractionRecord>,
 }
+
+readable!(ContentIn { plan, life, history });
 
 impl Run {
     /// The run as canonical JSON: the same run gives the same bytes, in every runtime.
@@ -59,8 +59,7 @@ impl Run {
             .map_err(|fault| invalid("the document", format!("{fault}")))?;
         check_version(&document, SNAPSHOT_VERSION, Code::SnapshotVersionUnsupported, Code::SnapshotInvalid)?;
         let written = document.get("run").cloned();
-        let document: DocumentIn =
-            serde_json::from_value(document).map_err(|error| invalid("the document", serde_message(&error)))?;
+        let document = DocumentIn::read(document).map_err(|misread| misread.load_error(Code::SnapshotInvalid))?;
         let ContentIn { plan, life, history } = document.run;
         let read = ContentOut { plan: &plan, life: &life, history: &history };
         let text = canonical(&read);

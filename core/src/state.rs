@@ -1,13 +1,11 @@
 //! The states of a run. Data lives in the state that needs it, so that an impossible run cannot be written down.
 
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::effect::EffectRef;
 use crate::interaction::PendingInteraction;
-use crate::json;
-use crate::receipt::Rejected;
-use crate::text;
+use crate::read::{Members, Misread, Readable, readable, readable_names};
 
 /// Where a run is, as everybody may know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -45,21 +43,21 @@ impl Status {
         }
     }
 
-    /// The status of this name.
-    ///
-    /// # Errors
-    /// [`Rejected`] with `EVENT_MALFORMED` if there is none.
-    pub fn named(name: &str) -> Result<Status, Rejected> {
-        let known = Status::ALL.into_iter().find(|status| status.as_str() == name);
-        known.ok_or_else(|| Rejected::malformed(format!("there is no status {}", text::quoted(name))))
-    }
-
     /// Whether nothing can happen to the run any more.
     #[must_use]
     pub const fn is_end(self) -> bool {
         matches!(self, Status::Succeeded | Status::Failed | Status::Canceled)
     }
 }
+
+readable_names!(Status {
+    "queued" => Queued,
+    "running" => Running,
+    "waiting_user" => WaitingUser,
+    "succeeded" => Succeeded,
+    "failed" => Failed,
+    "canceled" => Canceled,
+});
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -78,14 +76,15 @@ pub enum Outcome {
 }
 
 /// Why a run ended without success.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RunError {
     /// A stable code: one of [`crate::Code`], or the failure reason a host reported.
     pub code: String,
     /// What happened, for people.
     pub message: String,
 }
+
+readable!(RunError { code, message });
 
 /// The state itself; only `transition` makes one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -98,97 +97,101 @@ pub(crate) enum State {
 }
 
 /// A slot was asked for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Queued {
     /// The number the turn will have: one more than the last, or the same if it is retried.
     pub(crate) next_attempt: u32,
     pub(crate) slot_id: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) answer: Option<Answer>,
     /// Where `acquire_slot` was told.
     pub(crate) asked: EffectRef,
 }
 
+readable!(Queued { next_attempt, slot_id, answer, asked });
+
 /// A turn is under way.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Running {
     pub(crate) slot_id: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) answer: Option<Answer>,
     pub(crate) begun_by: BegunBy,
     /// Where `start_turn` or `inject_reply` was told.
     pub(crate) begun: EffectRef,
 }
 
+readable!(Running { slot_id, answer, begun_by, begun });
+
 /// How a turn began.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum BegunBy {
     StartTurn,
     InjectReply,
 }
 
+readable_names!(BegunBy { "start_turn" => StartTurn, "inject_reply" => InjectReply });
+
 /// The answer that a turn goes on from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Answer {
     pub(crate) interaction_id: u64,
     pub(crate) response: String,
 }
 
+readable!(Answer { interaction_id, response });
+
 /// A question is open.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct WaitingUser {
     pub(crate) pending: PendingInteraction,
     /// The slot a sticky process keeps.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) kept_slot: Option<String>,
     /// Where `set_timer` was told, if the wait has a deadline.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) timer: Option<EffectRef>,
 }
 
+readable!(WaitingUser { pending, kept_slot, timer });
+
 /// The run is over.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Ended {
     pub(crate) how: Outcome,
 }
 
-/// By way of a [`Value`], like every document: `serde`'s own way to read an enum by its tag is a second copy of each type.
-impl<'de> Deserialize<'de> for State {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<State, D::Error> {
-        let (status, rest) = json::tagged(deserializer, "status")?;
+readable!(Ended { how });
+
+impl Readable for State {
+    fn read(value: Value) -> Result<State, Misread> {
+        let mut members = Members::of(value)?;
+        let status: String = members.take("status")?;
+        let rest = members.rest();
         match status.as_str() {
-            "queued" => serde_json::from_value(rest).map(State::Queued),
-            "running" => serde_json::from_value(rest).map(State::Running),
-            "waiting_user" => serde_json::from_value(rest).map(State::WaitingUser),
-            "ended" => serde_json::from_value(rest).map(State::Ended),
-            _ => return Err(D::Error::custom("there is no such state")),
+            "queued" => Readable::read(rest).map(State::Queued),
+            "running" => Readable::read(rest).map(State::Running),
+            "waiting_user" => Readable::read(rest).map(State::WaitingUser),
+            "ended" => Readable::read(rest).map(State::Ended),
+            _ => Err(Misread::new("has no state's name as its `status`")),
         }
-        .map_err(D::Error::custom)
     }
 }
 
-impl<'de> Deserialize<'de> for Outcome {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Outcome, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct Success {
-            #[serde(default)]
-            data_text: Option<String>,
-        }
-        let (outcome, rest) = json::tagged(deserializer, "outcome")?;
+impl Readable for Outcome {
+    fn read(value: Value) -> Result<Outcome, Misread> {
+        let mut members = Members::of(value)?;
+        let outcome: String = members.take("outcome")?;
         match outcome.as_str() {
-            "succeeded" => serde_json::from_value(rest).map(|Success { data_text }| Outcome::Succeeded { data_text }),
-            "failed" => serde_json::from_value(rest).map(Outcome::Failed),
-            "canceled" => serde_json::from_value(rest).map(Outcome::Canceled),
-            _ => return Err(D::Error::custom("there is no such outcome")),
+            "succeeded" => {
+                let data_text = members.take("data_text")?;
+                members.end().map(|()| Outcome::Succeeded { data_text })
+            }
+            "failed" => Readable::read(members.rest()).map(Outcome::Failed),
+            "canceled" => Readable::read(members.rest()).map(Outcome::Canceled),
+            _ => Err(Misread::new("has no end's name as its `outcome`")),
         }
-        .map_err(D::Error::custom)
     }
 }
 

@@ -7,6 +7,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::codes::Code;
+use crate::read::Misread;
 
 /// A snapshot or journal that was not loaded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
@@ -29,6 +30,13 @@ impl LoadError {
     #[must_use]
     pub const fn code(&self) -> &'static str {
         self.code.as_str()
+    }
+}
+
+impl Misread {
+    pub(crate) fn load_error(self, code: Code) -> LoadError {
+        let place = if self.place.is_empty() { "the document".to_owned() } else { self.place };
+        LoadError { code, place, message: self.message }
     }
 }
 

@@ -1,6 +1,5 @@
 //! The client's side: the request and its options (ADM-1, ADM-4, ADM-5).
 
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::{Problem, RunRequest, found, is_run_id};
@@ -8,6 +7,7 @@ use crate::codes::{Code, Note};
 use crate::json;
 use crate::limits::Limits;
 use crate::plan::{DEFAULT_SESSION_TIMEOUT_SEC, ExecutionMode, InterruptedTurn, Profile, SoftCompletion};
+use crate::read::Readable;
 use crate::text;
 
 /// A request as far as it could be read.
@@ -95,7 +95,7 @@ impl Reader<'_> {
 
     fn execution_mode(&mut self) -> Option<ExecutionMode> {
         let Some(value) = self.members.get("execution_mode") else { return Some(ExecutionMode::default()) };
-        let mode = named(value);
+        let mode = ExecutionMode::read(value.clone()).ok();
         if mode.is_none() {
             let message = format!("expected `auto` or `interactive`, {}", found(value));
             self.problems.push(Problem::new(Code::ExecutionModeInvalid, "request/execution_mode", message));
@@ -143,15 +143,15 @@ impl Reader<'_> {
             self.settings_problems.push(unknown_option("request/interactive_profile", name, &["kind"]));
         }
         let Some(kind) = members.get("kind") else { return Profile::default() };
-        named(kind).unwrap_or_else(|| {
+        Readable::read(kind.clone()).unwrap_or_else(|_| {
             self.invalid("interactive_profile/kind", "`resumable` or `sticky_process`", kind);
             Profile::default()
         })
     }
 
-    fn choice<T: DeserializeOwned + Default>(&mut self, name: &str, expected: &str) -> T {
+    fn choice<T: Readable + Default>(&mut self, name: &str, expected: &str) -> T {
         let Some(value) = self.members.get(name) else { return T::default() };
-        named(value).unwrap_or_else(|| {
+        T::read(value.clone()).unwrap_or_else(|_| {
             self.invalid(name, expected, value);
             T::default()
         })
@@ -167,11 +167,6 @@ impl Reader<'_> {
         let message = format!("expected {expected}, {}", found(value));
         self.settings_problems.push(Problem::new(Code::OptionInvalid, format!("request/{option}"), message));
     }
-}
-
-/// One of an enumeration's names; an object that serde would take for one is not.
-fn named<T: DeserializeOwned>(value: &Value) -> Option<T> {
-    value.as_str().and_then(|_| serde_json::from_value(value.clone()).ok())
 }
 
 fn unknown_option(parent: &str, name: &str, known: &[&str]) -> Problem {

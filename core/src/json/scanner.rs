@@ -265,7 +265,7 @@ impl<'t> Scanner<'t> {
         let held = if at == whole {
             token.parse::<i64>().is_ok() || token.parse::<u64>().is_ok()
         } else {
-            token.parse::<f64>().is_ok_and(f64::is_finite)
+            serde_json::from_str::<f64>(token).is_ok()
         };
         if held { Ok(at) } else { Err((start, Fault::NumberOutOfRange)) }
     }

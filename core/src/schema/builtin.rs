@@ -6,34 +6,64 @@ use jsonschema::{PatternOptions, Retrieve, Uri, ValidationError, Validator};
 use serde_json::Value;
 
 use super::engine::SchemaValidator;
-use super::graph::{Dialect, Draft, Reading};
-use super::{MAX_PROBLEMS, MESSAGE_BYTES, SchemaProblem, Violation, pattern};
+use super::graph::{self, DIALECTS, Dialect, Draft, MAX_PROBLEMS, Reading};
+use super::work::{self, Plan};
+use super::{Check, MESSAGE_BYTES, SchemaProblem, Violation, guard, pattern};
 use crate::codes::Code;
 use crate::text::{head, quoted};
 
-/// Adds what the metaschema and the pattern engine have against a schema.
-pub(super) fn add_problems(reading: &mut Reading<'_>, schema: &Value, dialect: Dialect, text_bytes: usize) {
-    refuse_metaschema_violations(reading, schema, dialect, text_bytes);
-    refuse_patterns(reading, dialect);
+/// Compiles a schema that is whole, linear and bounded, or says everything that is against it.
+pub(super) fn compile(text: &str, schema: &Value) -> Result<BuiltIn, Vec<SchemaProblem>> {
+    let dialect = dialect_of(schema).map_err(|problem| vec![problem])?;
+    let mut reading = graph::read(schema, dialect);
+    let order = guard::examine(&mut reading);
+    refuse_metaschema_violations(&mut reading, schema, dialect, text.len());
+    refuse_patterns(&mut reading, dialect);
+    if !reading.problems.is_empty() {
+        reading.problems.dedup();
+        reading.problems.truncate(MAX_PROBLEMS);
+        return Err(reading.problems);
+    }
+    let validator =
+        options(dialect.draft).build(schema).map_err(|error| vec![problem(Code::SkillManifestInvalid, &error)])?;
+    let pattern_weights = reading.patterns.iter().map(|text| pattern::weight(text)).collect();
+    let bytes = |text: &&str| u64::try_from(text.len()).unwrap_or(u64::MAX);
+    let pattern_bytes = reading.patterns.iter().map(bytes).collect();
+    let mut plan = Plan { nodes: reading.nodes, pattern_weights, pattern_bytes, weight: None };
+    plan.weight = order.and_then(|order| work::unfolded_weight(&plan, &order));
+    Ok(BuiltIn { validator, plan })
 }
 
-/// Compiles a schema without problems.
-pub(super) fn compile(schema: &Value, dialect: Dialect) -> Result<Box<dyn SchemaValidator>, Vec<SchemaProblem>> {
-    match options(dialect.draft).build(schema) {
-        Ok(validator) => Ok(Box::new(BuiltIn(validator))),
-        Err(error) => Err(vec![problem(Code::SkillManifestInvalid, &error)]),
+/// A compiled schema, and what is known of it before any instance comes.
+pub(super) struct BuiltIn {
+    validator: Validator,
+    pub(super) plan: Plan,
+}
+
+impl SchemaValidator for BuiltIn {
+    /// The work is counted first, so that no pair of schema and instance can run away.
+    fn check(&self, instance: &Value) -> Check {
+        if !self.plan.allows_check(instance) {
+            return Check::TooMuchWork;
+        }
+        if self.validator.is_valid(instance) {
+            return Check::Valid;
+        }
+        // The validator makes the whole list before it hands out the first entry, so a long one must not be asked for.
+        let may_list = self.plan.allows_list(instance);
+        let listed = may_list.then(|| self.validator.iter_errors(instance)).into_iter().flatten();
+        Check::invalid(listed.map(|error| violation(&error)))
     }
 }
 
-struct BuiltIn(Validator);
-
-impl SchemaValidator for BuiltIn {
-    fn check(&self, instance: &Value, may_list: &dyn Fn() -> bool) -> Result<(), Vec<Violation>> {
-        if self.0.is_valid(instance) {
-            return Ok(());
-        }
-        let listed = may_list().then(|| self.0.iter_errors(instance)).into_iter().flatten();
-        Err(Violation::distinct(listed.map(|error| violation(&error))))
+fn dialect_of(schema: &Value) -> Result<Dialect, SchemaProblem> {
+    let [newest, ..] = DIALECTS;
+    match schema.get("$schema") {
+        Some(Value::String(uri)) => graph::dialect(uri).ok_or_else(|| {
+            let message = format!("the dialect {} is not one of the known drafts", quoted(uri));
+            SchemaProblem::new(Code::SchemaRefForbidden, "/$schema", &message)
+        }),
+        _ => Ok(newest),
     }
 }
 

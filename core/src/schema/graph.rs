@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::Value;
 
+use super::SchemaProblem;
 use super::work::{CHECK_BUDGET, uniqueness, value_size};
-use super::{MAX_PROBLEMS, SchemaProblem};
 use crate::codes::Code;
 
 /// One subschema, as far as it decides how much work a check is.
@@ -107,6 +107,9 @@ pub(super) struct Shape {
     /// Bytes of the node's own location.
     location: u64,
 }
+
+/// More problems than this are not listed.
+pub(super) const MAX_PROBLEMS: usize = 50;
 
 /// More subschemas than this are refused: each costs the validator some microseconds and a kilobyte.
 pub(super) const MAX_NODES: usize = 20_000;
@@ -235,7 +238,6 @@ impl Reading<'_> {
         steps.iter().rev().fold(String::new(), |path, step| path + "/" + step)
     }
 
-    #[cfg(feature = "schema-engine")]
     /// Where a pattern stands, each time it is used.
     pub(super) fn pattern_paths(&self, pattern: u32) -> Vec<String> {
         let uses = self.pattern_places.iter().filter(|(used, ..)| *used == pattern);

@@ -13,7 +13,6 @@ pub(super) fn weight(pattern: &str) -> u64 {
     positions.saturating_mul(3).saturating_add(8)
 }
 
-#[cfg(feature = "schema-engine")]
 /// Whether a pattern is too large to compile.
 ///
 /// The engine has a limit too, but counts bytes, and those differ between platforms; this bound is reached first.
@@ -21,7 +20,6 @@ pub(super) fn is_too_large(pattern: &str) -> bool {
     size(pattern) > MAX_POSITIONS
 }
 
-#[cfg(feature = "schema-engine")]
 /// What a pattern contributes to the work of compiling a schema.
 pub(super) fn size(pattern: &str) -> u64 {
     positions(pattern, PROPERTY_SIZE)
@@ -235,13 +233,10 @@ const PLAIN: u64 = 2;
 const FEW: u64 = 6;
 /// What a Unicode property counts for, in work for each byte and in size: it is a set of hundreds of ranges.
 const PROPERTY_WORK: u64 = 64;
-#[cfg(feature = "schema-engine")]
 const PROPERTY_SIZE: u64 = 400;
-#[cfg(feature = "schema-engine")]
 const MAX_POSITIONS: u64 = 4_000;
 
 #[cfg(test)]
-#[cfg(feature = "schema-engine")]
 mod tests {
     use super::*;
 
