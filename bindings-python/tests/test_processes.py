@@ -86,9 +86,31 @@ for byte in 'é€😀'.encode():
 
 @pytest.mark.parametrize("octal", [r"\377", r"ok \342\202", r"\355\240\200"])
 def test_output_that_is_not_utf8_is_a_failure(octal: str) -> None:
-    report = run_command(Command(["printf", octal]))[0]
-    assert report["failure_reason"] == "OUTPUT_NOT_UTF8"
-    assert "text" not in report
+    assert run_command(Command(["printf", octal]))[0] == {"failure_reason": "OUTPUT_NOT_UTF8"}
+
+
+def test_a_process_whose_output_is_not_utf8_is_ended_at_once() -> None:
+    command = Command(["sh", "-c", r"printf 'ok \377'; sleep 100"], timeout=100)
+    assert run_command(command)[0] == {"failure_reason": "OUTPUT_NOT_UTF8"}
+
+
+def test_a_sticky_process_whose_output_is_not_utf8_is_ended_and_its_earlier_turn_stands() -> None:
+    async def scenario(runner: SubprocessRunner, reports: list[Any]) -> None:
+        await until(lambda: len(reports) == 2)
+        assert reports == [{"text": "one\n"}, None]
+
+    with_runner(Command(["sh", "-c", r"printf 'one\n==\n\377'; sleep 100"], end_of_turn="=="), scenario)
+
+
+def test_a_turn_that_takes_too_long_inside_of_a_character_is_too_long() -> None:
+    command = Command(["sh", "-c", r"printf 'ok \342\202'; sleep 100"], timeout=0.3)
+    assert run_command(command)[0] == {"text": "ok ", "failure_reason": "TIMEOUT"}
+
+
+@pytest.mark.parametrize("end_of_turn", ["a\nb", "==\n", "==\r"])
+def test_the_end_of_a_turn_is_one_line(end_of_turn: str) -> None:
+    with pytest.raises(ValueError, match="one line"):
+        Command(["cat"], end_of_turn=end_of_turn)
 
 
 @pytest.mark.parametrize("character", ["x", "é", "😀"])

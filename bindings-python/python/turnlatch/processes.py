@@ -21,12 +21,12 @@ from typing import Any
 
 from .parts import Finished, MaybeAwaitable
 from .run import Run
+from .turn_output import TurnOutput
 from .types import InjectReply, StartTurn, TurnReport
 
 _SUPERVISOR = str(Path(__file__).with_name("_supervise.py"))
 _STDERR_BYTES = 64 * 1024
 _STDERR_KEPT = 256
-_LONGEST_CHARACTER = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,10 @@ class Command:
     timeout: float | None = None
     end_of_turn: str | None = None
 
+    def __post_init__(self) -> None:
+        if self.end_of_turn is not None and set(self.end_of_turn) & set("\r\n"):
+            raise ValueError("end_of_turn is one line, without its line break")
+
 
 def single_line(response: str) -> str:
     """The reply with its line breaks made spaces. ``json.dumps`` in its place loses nothing, if the agent decodes."""
@@ -59,17 +63,14 @@ def as_text(text: str) -> TurnReport:
 class _Process:
     slot_id: str
     command: Command
-    limit: int
+    output: TurnOutput
     process: asyncio.subprocess.Process
     lifeline: int
     finished: Finished
     in_turn: bool = True
     injected: str | None = None
-    output: bytearray = field(default_factory=bytearray)
-    line_start: int = 0
     stderr: bytearray = field(default_factory=bytearray)
     failure_reason: str | None = None
-    too_large: bool = False
     unheard: bool = False  # ended on request: nobody waits for a report
     alarm: asyncio.TimerHandle | None = None
     gone: asyncio.Event = field(default_factory=asyncio.Event)
@@ -81,7 +82,7 @@ class SubprocessRunner:
     ``report`` makes the turn's report of the output, for agents that print more than their words (JSON lines, a
     session handle); ``reply_line`` makes the one line that a sticky process is given for a reply; ``grace`` is the
     time in seconds between SIGTERM and SIGKILL. Output over the run's limit of turn text is cut just above it, so that
-    the core says ``OUTPUT_TOO_LARGE``, and the process is ended.
+    the core says ``OUTPUT_TOO_LARGE``, and the process is ended; so is one whose output is not UTF-8.
     """
 
     def __init__(
@@ -109,7 +110,7 @@ class SubprocessRunner:
         command = made if isinstance(made, Command) else await made
         limit = int(run.plan.to_dict()["limits"]["turn_text_bytes"])
         process, lifeline = await self._spawn(command)
-        started = _Process(slot_id, command, limit, process, lifeline, finished)
+        started = _Process(slot_id, command, TurnOutput(limit, command.end_of_turn), process, lifeline, finished)
         self._processes[slot_id] = started
         self._arm(started)
         self._background(self._watch(started))
@@ -192,7 +193,7 @@ class SubprocessRunner:
             self._stderr.popitem(last=False)
         if not process.unheard:
             if process.in_turn:
-                self._end_turn(process, bytes(process.output), code)
+                process.finished(self._last_report(process, code))
             if process.command.end_of_turn is not None:
                 process.finished(None)
         process.gone.set()
@@ -200,46 +201,39 @@ class SubprocessRunner:
     async def _read_output(self, process: _Process) -> None:
         assert process.process.stdout is not None
         while chunk := await process.process.stdout.read(65536):
-            if process.too_large or process.failure_reason is not None or process.unheard:
-                continue  # only emptied, so that the process can end
-            process.output += chunk
-            if process.command.end_of_turn is not None:
-                self._find_end_of_turn(process, process.command.end_of_turn.encode())
-            if len(process.output) > process.limit:
-                del process.output[process.limit + _LONGEST_CHARACTER :]
-                process.too_large = True
-                self._background(self._end(process))
+            self._take(process, chunk, final=False)
+        self._take(process, b"", final=True)
 
-    def _find_end_of_turn(self, process: _Process, marker: bytes) -> None:
-        while (end := process.output.find(b"\n", process.line_start)) >= 0:
-            line = bytes(process.output[process.line_start : end]).rstrip(b"\r")
-            if line != marker:
-                process.line_start = end + 1
-                continue
-            turn = bytes(process.output[: process.line_start])
-            del process.output[: end + 1]
-            process.line_start = 0
+    def _take(self, process: _Process, chunk: bytes, final: bool) -> None:
+        if process.output.stopped or process.failure_reason is not None or process.unheard:
+            return  # the output is only emptied, so that the process can end
+        for turn in process.output.feed(chunk, final):
             # An end without a turn is the agent's mistake and no result of anything.
             if process.in_turn:
                 process.in_turn = False
                 self._disarm(process)
-                self._end_turn(process, turn, None)
+                process.finished(self._report_of(turn))
+        if process.output.not_utf8:
+            process.failure_reason = "OUTPUT_NOT_UTF8"
+        if process.output.stopped:
+            self._background(self._end(process))
 
-    def _end_turn(self, process: _Process, output: bytes, code: int | None) -> None:
-        report: TurnReport = {}
+    def _report_of(self, text: str) -> TurnReport:
         try:
-            # The turn is decoded as a whole, so it does not matter where the chunks were cut.
-            text = output.decode("utf-8", "ignore" if process.too_large else "strict")
-            report = {"text": text} if process.too_large else self._report(text)
-        except UnicodeDecodeError:
-            report = {"failure_reason": "OUTPUT_NOT_UTF8"}
+            return self._report(text)
         except Exception:
-            report = {"failure_reason": "HOST_FAILED"}
+            return {"failure_reason": "HOST_FAILED"}
+
+    def _last_report(self, process: _Process, code: int) -> TurnReport:
+        """The report of a turn that ended with its process."""
+        if process.output.too_large:
+            return {"text": process.output.text}
+        report: TurnReport = {} if process.output.not_utf8 else self._report_of(process.output.text)
         if process.failure_reason is not None:
             report["failure_reason"] = process.failure_reason
-        elif code is not None and not process.too_large:
+        else:
             report["exit_code"] = code
-        process.finished(report)
+        return report
 
     async def _end(self, process: _Process) -> None:
         if not process.gone.is_set():
@@ -253,7 +247,7 @@ class SubprocessRunner:
             process.alarm = loop.call_later(process.command.timeout, self._too_long, process)
 
     def _too_long(self, process: _Process) -> None:
-        if not process.too_large:
+        if not process.output.stopped:
             process.failure_reason = "TIMEOUT"
             self._background(self._end(process))
 
