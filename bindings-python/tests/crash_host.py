@@ -1,6 +1,7 @@
 """A small host that kills itself at the n-th boundary: before or after a save or an effect. Used by test_crash.py.
 
 usage: crash_host.py FOLDER MODE     with TURNLATCH_CRASH_AT=n; 0 or nothing: no crash, the boundaries are counted
+                                     and TURNLATCH_TEST=mark, which its hosts and agents are known by
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from hosting import DONE, STICKY, plan
+from hosting import DONE, STICKY, plan, processes_marked
 from turnlatch import Plan, Run
 from turnlatch.driver import Driver, RetryPolicy
 from turnlatch.local import AsyncioTimers
@@ -28,8 +29,8 @@ MODES: dict[str, dict[str, Any]] = {
     "sticky": {"interactive_profile": STICKY},
     "cancel": {},
 }
-# The agent itself notes which turns ran: attempt and slot.
-TURN = 'echo "$1" >> turns.log; echo "$2"'
+# The agent itself notes which turns ran: attempt and slot. It does not end by itself as soon as it is told to.
+TURN = 'trap "" TERM; echo "$1" >> turns.log; echo "$2"; sleep 0.05'
 STICKY_TURNS = """
 n=1; echo "$n $1" >> turns.log; echo 'Which file?'; echo ==
 while read -r line; do
@@ -93,6 +94,8 @@ class FileSlots:
 
 async def main(folder: Path, mode: str) -> None:
     def command(run: Run, effect: Any) -> Command:
+        for process in processes_marked(f"TURNLATCH_TEST={os.environ['TURNLATCH_TEST']}"):
+            note(folder, "beside.log", f"{effect['slot_id']} beside {process}")
         if mode == "sticky":
             return Command(["sh", "-c", STICKY_TURNS, "sh", effect["slot_id"], DONE], cwd=folder, end_of_turn="==")
         if mode == "cancel":
@@ -103,7 +106,7 @@ async def main(folder: Path, mode: str) -> None:
 
     store = SqliteStore(folder / "runs.db")
     timers = AsyncioTimers()
-    processes = SubprocessRunner(command, grace=0.3)
+    processes = SubprocessRunner(command, grace=0.3, locks=folder / "locks")
     driver = Driver(
         slots=Breaking(FileSlots(folder / "slots"), "acquire", "hold", "release"),
         timers=Breaking(timers, "set", "cancel"),
@@ -117,15 +120,16 @@ async def main(folder: Path, mode: str) -> None:
     if mode == "cancel":
         await driver.wait(run_id, "running")
         await driver.cancel(run_id)
-        note(folder, "canceled")
+        note(folder, "accepted.log", "canceled")
     while "pending_interaction_id" in (view := await driver.wait(run_id, "waiting_user")):
         question = view["pending_interaction_id"]
         receipt = await driver.reply(run_id, question, f"answer {question}", f"key {question}")
         if receipt["receipt"] == "accepted":
-            note(folder, f"answer {question}")
+            note(folder, "accepted.log", f"answer {question}")
     await driver.settled(run_id)
     await driver.close()
-    left = list(processes.alive())
+    asked: Any = processes.alive()
+    left = await asked
     assert not left, left
     assert not timers.pending()
     store.close()
@@ -140,9 +144,9 @@ async def existing_or_new(driver: Driver, store: SqliteStore, the_plan: Plan) ->
         return await driver.start(the_plan)
 
 
-def note(folder: Path, accepted: str) -> None:
-    with open(folder / "accepted.log", "a") as log:
-        log.write(accepted + "\n")
+def note(folder: Path, log: str, line: str) -> None:
+    with open(folder / log, "a") as file:
+        file.write(line + "\n")
 
 
 if __name__ == "__main__":

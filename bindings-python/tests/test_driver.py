@@ -557,7 +557,7 @@ def test_a_run_that_cannot_be_read_does_not_keep_the_others_from_going_on(tmp_pa
         async with hosted(store, lambda *_: Command(["sleep", "100"])) as first:
             for name in ("bad", "good"):
                 await first.driver.start(plan(name, interrupted_turn="retry"))
-                await until(lambda name=name: f"{name}/s1" in first.processes.alive())
+                await until(lambda name=name: f"{name}/s1" in list(first.processes.alive()))
             await first.driver.close()
             with sqlite3.connect(tmp_path / "runs.db") as db:
                 db.execute("UPDATE runs SET snapshot = replace(snapshot, 'running', 'queued') WHERE run_id = 'bad'")

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+import turnlatch.processes
 from hosting import plan, processes_marked, until
 from turnlatch import Run
 from turnlatch.processes import Command, SubprocessRunner
@@ -208,25 +209,117 @@ def test_children_left_behind_by_a_finished_agent_are_ended() -> None:
     assert processes_marked(mark) == []
 
 
-def test_everything_dies_with_the_host() -> None:
-    mark = f"TURNLATCH_TEST={uuid.uuid4()}"
-    host = """
-import asyncio
+HOST = """
+import asyncio, sys
 from test_processes import *
 async def main():
-    runner = SubprocessRunner(lambda run, effect: python(TREE))
+    runner = SubprocessRunner(lambda run, effect: python(TREE), locks=sys.argv[1] if sys.argv[1:] else None)
     await runner.start(a_run(), EFFECT, print)
     await asyncio.sleep(100)
 asyncio.run(main())
 """
-    env = {**os.environ, **dict([mark.split("=")]), "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    process = subprocess.Popen([sys.executable, "-c", host], env=env)
+
+
+def start_host(mark: str, *arguments: str) -> subprocess.Popen[bytes]:
+    path = os.pathsep.join(path for path in sys.path if path)
+    env = {**os.environ, **dict([mark.split("=")]), "PYTHONPATH": path}
+    return subprocess.Popen([sys.executable, "-c", HOST, *arguments], env=env)
+
+
+async def tree_is_up(mark: str) -> None:
+    await until(lambda: sum("sleep 100" in p for p in processes_marked(mark)) == 3, 20)
+
+
+def test_everything_dies_with_the_host() -> None:
+    mark = f"TURNLATCH_TEST={uuid.uuid4()}"
+    host = start_host(mark)
 
     async def scenario() -> None:
-        await until(lambda: sum("sleep 100" in p for p in processes_marked(mark)) == 3)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+        await tree_is_up(mark)
+        host.send_signal(signal.SIGKILL)
+        host.wait()
         await until(lambda: processes_marked(mark) == [])
+
+    asyncio.run(scenario())
+
+
+def stop_supervisor(mark: str) -> int:
+    """Nothing is ended while it is stopped: as if the machine were very busy just then."""
+    (supervisor,) = [int(p.split()[0]) for p in processes_marked(mark) if "_supervise.py" in p]
+    os.kill(supervisor, signal.SIGSTOP)
+    return supervisor
+
+
+@pytest.mark.parametrize("ask", ["alive", "terminate", "start"])
+def test_a_new_host_waits_until_nothing_of_the_killed_one_lives(tmp_path: Any, ask: str) -> None:
+    mark = f"TURNLATCH_TEST={uuid.uuid4()}"
+    host = start_host(mark, str(tmp_path))
+
+    async def scenario() -> None:
+        await tree_is_up(mark)
+        supervisor = stop_supervisor(mark)
+        host.send_signal(signal.SIGKILL)
+        host.wait()
+        runner = SubprocessRunner(lambda run, effect: Command(["true"]), locks=tmp_path)
+        calls: dict[str, Callable[[], Any]] = {
+            "alive": runner.alive,
+            "terminate": lambda: runner.terminate("r1/s1"),
+            "start": lambda: runner.start(a_run(), EFFECT, lambda report: None),
+        }
+        await runner.terminate("another/s1")
+        asked = asyncio.ensure_future(calls[ask]())
+        await asyncio.sleep(0.3)
+        assert not asked.done() and sum("sleep 100" in p for p in processes_marked(mark)) == 3
+        os.kill(supervisor, signal.SIGCONT)
+        await asked
+        assert processes_marked(mark) == []
+        await runner.close()
+        assert os.listdir(tmp_path) == []
+
+    asyncio.run(scenario())
+
+
+def test_a_host_does_not_wait_for_itself(tmp_path: Any) -> None:
+    async def scenario() -> None:
+        runner = SubprocessRunner(lambda run, effect: python(TREE), grace=0.1, locks=tmp_path)
+        reports: list[Any] = []
+        await runner.start(a_run(), EFFECT, reports.append)
+        hostile: Any = {**EFFECT, "slot_id": "../\0\ud800/" + "x" * 5000}
+        await runner.start(a_run(), hostile, reports.append)
+        assert await runner.alive() == ["r1/s1", hostile["slot_id"]]
+        assert len(os.listdir(tmp_path)) == 2
+        await runner.terminate("r1/s1")
+        assert await runner.alive() == [hostile["slot_id"]]
+        await runner.close()
+        assert os.listdir(tmp_path) == []
+
+    asyncio.run(scenario())
+
+
+def test_a_host_that_is_not_dead_is_not_waited_for_for_ever(tmp_path: Any, monkeypatch: Any) -> None:
+    async def scenario() -> None:
+        first = SubprocessRunner(lambda run, effect: Command(["sleep", "100"]), grace=0.1, locks=tmp_path)
+        await first.start(a_run(), EFFECT, lambda report: None)
+        monkeypatch.setattr(turnlatch.processes, "UNKILLABLE_SEC", 0.1)
+        monkeypatch.setattr(turnlatch.processes, "_SUPERVISORS_OWN_SEC", 0.1)
+        second = SubprocessRunner(lambda run, effect: Command(["true"]), grace=0.1, locks=tmp_path)
+        for asked in (second.alive(), second.terminate("r1/s1"), second.start(a_run(), EFFECT, print)):
+            with pytest.raises(TimeoutError, match="another host"):
+                await asked
+        await first.close()
+        assert await second.alive() == []
+
+    asyncio.run(scenario())
+
+
+def test_a_command_that_cannot_be_spawned_leaves_no_lock(tmp_path: Any) -> None:
+    async def scenario() -> None:
+        command = Command(["true"], cwd=tmp_path / "nowhere")
+        runner = SubprocessRunner(lambda run, effect: command, locks=tmp_path / "locks")
+        for _ in range(2):
+            with pytest.raises(FileNotFoundError):
+                await runner.start(a_run(), EFFECT, print)
+        assert os.listdir(tmp_path / "locks") == [] and await runner.alive() == []
 
     asyncio.run(scenario())
 

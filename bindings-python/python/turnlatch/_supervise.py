@@ -1,12 +1,15 @@
 """Runs one command so that nothing of it is left behind. A script of its own, started by ``SubprocessRunner``.
 
-usage: _supervise.py LIFELINE GRACE COMMAND...
+usage: _supervise.py LIFELINE GRACE LOCK LOCK_FILE COMMAND...
 
 LIFELINE is the reading end of a pipe whose other end only the host has. A byte on it asks for a gentle end (SIGTERM,
 GRACE seconds, SIGKILL); its end of file means that the host is dead, and then everything is killed at once. A
 separate process does this because nothing inside of a host survives the host's SIGKILL, and because ``prctl`` in a
 ``preexec_fn`` of a threaded program can deadlock. On Linux this process adopts the orphans of the command (subreaper),
 so that children which left the process group are found too; elsewhere the process group has to do.
+
+LOCK is a descriptor on the locked LOCK_FILE (both empty if there is none). It is only held: the kernel frees it when
+this process ends, which is when nothing of the command is left, and the file is removed before that.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ import time
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
-_UNKILLABLE_SEC = 10.0  # a process stuck in the kernel must not keep this one for ever
+UNKILLABLE_SEC = 10.0  # a process stuck in the kernel must not keep this one for ever
 
 
 def _wake_up(_signal: int, _frame: object) -> None:
@@ -28,7 +31,7 @@ def _wake_up(_signal: int, _frame: object) -> None:
 
 
 def main() -> int:
-    lifeline, grace, argv = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3:]
+    lifeline, grace, (lock, lock_file), argv = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3:5], sys.argv[5:]
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     wake, wake_writer = os.pipe()
     os.set_blocking(wake, False)
@@ -37,7 +40,7 @@ def main() -> int:
     signal.set_wakeup_fd(wake_writer, warn_on_full_buffer=False)
     child = os.fork()
     if child == 0:
-        _become(argv, lifeline)
+        _become(argv, [lifeline, int(lock)] if lock else [lifeline])
     # Only the command holds its pipes: its reader must see their end, and its writer that nobody reads.
     nothing = os.open(os.devnull, os.O_RDWR)
     for fd in (0, 1, 2):
@@ -53,12 +56,16 @@ def main() -> int:
             gentle = os.read(lifeline, 1) != b""
             break
     status = _end_all(child, grace if gentle else 0.0, status)
+    if lock:
+        with contextlib.suppress(OSError):
+            os.unlink(lock_file)
     return 128 + signal.SIGKILL if status is None else _exit_code(status)
 
 
-def _become(argv: list[str], lifeline: int) -> None:
+def _become(argv: list[str], not_for_it: list[int]) -> None:
     try:
-        os.close(lifeline)
+        for fd in not_for_it:
+            os.close(fd)
         os.setsid()
         # If this supervisor itself is killed, the command goes with it.
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -82,7 +89,7 @@ def _end_all(child: int, grace: float, status: int | None) -> int | None:
         waited = time.monotonic() - start
         if waited >= grace:
             _signal_all(child, signal.SIGKILL)
-        if waited >= grace + _UNKILLABLE_SEC:
+        if waited >= grace + UNKILLABLE_SEC:
             return status
         time.sleep(0.005)
 

@@ -2,9 +2,10 @@
 
 Each process is started through a small supervisor (``_supervise.py``) that ends it with all its children: when the
 turn is cancelled or too long, when the command itself has ended and left children, and when the host dies, even by
-SIGKILL. So after a restart no process of an earlier host is alive, and every turn that was under way is lost. The
-supervisor costs some 20 ms and 10 MB for each process. A process that shows no sign of ending for ten seconds after
-SIGKILL (stuck in the kernel) is given up.
+SIGKILL. So a restarted host finds no process of its own, and every turn that was under way is lost. What an earlier
+host left may take some milliseconds to end; with a folder for ``locks`` the next one waits for that. The supervisor
+costs some 20 ms and 10 MB for each process. A process that shows no sign of ending for ten seconds after SIGKILL (stuck
+in the kernel) is given up.
 """
 
 from __future__ import annotations
@@ -17,16 +18,21 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ._supervise import UNKILLABLE_SEC
 from .parts import Finished, MaybeAwaitable
 from .run import Run
 from .turn_output import TurnOutput
 from .types import InjectReply, StartTurn, TurnReport
 
+if TYPE_CHECKING:
+    from .slot_locks import SlotLocks
+
 _SUPERVISOR = str(Path(__file__).with_name("_supervise.py"))
 _STDERR_BYTES = 64 * 1024
 _STDERR_KEPT = 256
+_SUPERVISORS_OWN_SEC = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +89,10 @@ class SubprocessRunner:
     session handle); ``reply_line`` makes the one line that a sticky process is given for a reply; ``grace`` is the
     time in seconds between SIGTERM and SIGKILL. Output over the run's limit of turn text is cut just above it, so that
     the core says ``OUTPUT_TOO_LARGE``, and the process is ended; so is one whose output is not UTF-8.
+
+    With ``locks``, a folder that only this host and its successors use, a turn never runs beside what an earlier host
+    left behind: :meth:`alive` (so a driver's recovery) and :meth:`terminate` wait until that is gone, and raise
+    ``TimeoutError`` if it does not go because the earlier host is not dead.
     """
 
     def __init__(
@@ -92,6 +102,7 @@ class SubprocessRunner:
         report: Callable[[str], TurnReport] = as_text,
         reply_line: Callable[[str], str] = single_line,
         grace: float = 2.0,
+        locks: str | os.PathLike[str] | None = None,
     ) -> None:
         self._command = command
         self._report = report
@@ -100,6 +111,12 @@ class SubprocessRunner:
         self._processes: dict[str, _Process] = {}
         self._stderr: OrderedDict[str, str] = OrderedDict()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._locks: SlotLocks | None = None
+        if locks is not None:
+            # Imported here because there is no such lock on Windows, where the rest of the package works.
+            from .slot_locks import SlotLocks
+
+            self._locks = SlotLocks(locks, patience=grace + UNKILLABLE_SEC + _SUPERVISORS_OWN_SEC)
 
     async def start(self, run: Run, effect: StartTurn, finished: Finished) -> None:
         """Starts the turn's process; a process that runs in this slot already is kept."""
@@ -109,7 +126,7 @@ class SubprocessRunner:
         made = self._command(run, effect)
         command = made if isinstance(made, Command) else await made
         limit = int(run.plan.to_dict()["limits"]["turn_text_bytes"])
-        process, lifeline = await self._spawn(command)
+        process, lifeline = await self._spawn(slot_id, command)
         started = _Process(slot_id, command, TurnOutput(limit, command.end_of_turn), process, lifeline, finished)
         self._processes[slot_id] = started
         self._arm(started)
@@ -140,9 +157,15 @@ class SubprocessRunner:
         if process is not None:
             process.unheard = True
             await self._end(process)
+        elif self._locks is not None:
+            await self._locks.free(slot_id)
 
-    def alive(self) -> Collection[str]:
-        """The slots whose process lives."""
+    def alive(self) -> MaybeAwaitable[Collection[str]]:
+        """The slots whose process lives. With ``locks`` it has to be awaited."""
+        return list(self._processes) if self._locks is None else self._alive_alone(self._locks)
+
+    async def _alive_alone(self, locks: SlotLocks) -> Collection[str]:
+        await locks.all_free()
         return list(self._processes)
 
     def stderr(self, slot_id: str) -> str:
@@ -157,21 +180,29 @@ class SubprocessRunner:
         if self._tasks:
             await asyncio.wait(self._tasks)
 
-    async def _spawn(self, command: Command) -> tuple[asyncio.subprocess.Process, int]:
+    async def _spawn(self, slot_id: str, command: Command) -> tuple[asyncio.subprocess.Process, int]:
+        handed_over = contextlib.nullcontext() if self._locks is None else self._locks.handed_over(slot_id)
+        async with handed_over as lock:
+            return await self._spawn_with(lock, command)
+
+    async def _spawn_with(
+        self, lock: tuple[int, Path] | None, command: Command
+    ) -> tuple[asyncio.subprocess.Process, int]:
         lifeline, writer = os.pipe()
         pipe, nothing = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
         wants_input = command.stdin is not None or command.end_of_turn is not None
-        supervisor = [sys.executable, "-I", "-S", _SUPERVISOR, str(lifeline), str(self._grace)]
+        inherited, lock_arguments = ((lifeline,), ("", "")) if lock is None else ((lifeline, lock[0]), map(str, lock))
         try:
             process = await asyncio.create_subprocess_exec(
-                *supervisor,
+                *(sys.executable, "-I", "-S", _SUPERVISOR, str(lifeline), str(self._grace)),
+                *lock_arguments,
                 *command.argv,
                 stdin=pipe if wants_input else nothing,
                 stdout=pipe,
                 stderr=pipe,
                 env=command.env,
                 cwd=command.cwd,
-                pass_fds=(lifeline,),
+                pass_fds=inherited,
                 start_new_session=True,
             )
         except BaseException:
@@ -187,6 +218,8 @@ class SubprocessRunner:
         code = await process.process.wait()
         self._disarm(process)
         os.close(process.lifeline)
+        if self._locks is not None:
+            self._locks.forget(process.slot_id)
         del self._processes[process.slot_id]
         self._stderr[process.slot_id] = _lenient(process.stderr)
         while len(self._stderr) > _STDERR_KEPT:
