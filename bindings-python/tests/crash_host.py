@@ -1,15 +1,10 @@
-"""A small host that kills itself at the n-th boundary: before or after a save or an effect. Used by test_crash.py.
-
-usage: crash_host.py FOLDER MODE     with TURNLATCH_CRASH_AT=n; 0 or nothing: no crash, the boundaries are counted
-                                     and TURNLATCH_TEST=mark, which its hosts and agents are known by
-"""
+"""A small host that kills itself at the n-th boundary: before or after a save or an effect. Used by test_crash.py."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import signal
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -38,14 +33,13 @@ while read -r line; do
     if [ $n -gt 1 ]; then echo "$2"; else echo 'And which line?'; fi; echo ==
 done
 """
-CRASH_AT = int(os.environ.get("TURNLATCH_CRASH_AT", "0"))
-passed = 0
+crash_at = passed = 0
 
 
 def boundary() -> None:
     global passed
     passed += 1
-    if passed == CRASH_AT:
+    if passed == crash_at:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -133,7 +127,6 @@ async def main(folder: Path, mode: str) -> None:
     assert not left, left
     assert not timers.pending()
     store.close()
-    print(passed)
 
 
 async def existing_or_new(driver: Driver, store: SqliteStore, the_plan: Plan) -> str:
@@ -149,5 +142,11 @@ def note(folder: Path, log: str, line: str) -> None:
         file.write(line + "\n")
 
 
-if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1]), sys.argv[2]))
+def run_host(folder: Path, mode: str, dies_at: int, mark: str) -> None:
+    """The whole of a host process. It never dies at boundary 0; then it notes how many boundaries there were. By the
+    mark its agents are known."""
+    global crash_at
+    crash_at = dies_at
+    os.environ["TURNLATCH_TEST"] = mark
+    asyncio.run(main(folder, mode))
+    note(folder, "boundaries.log", str(passed))
