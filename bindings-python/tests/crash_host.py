@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,21 @@ def boundary() -> None:
     global passed
     passed += 1
     if passed == crash_at:
+        delay_supervisors()
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+def delay_supervisors() -> None:
+    """What this host leaves behind lives on for a moment, as on a busy machine: a new host must not run beside it."""
+    for process in my_processes():
+        if "_supervise.py" in process:
+            pid = process.split()[0]
+            os.kill(int(pid), signal.SIGSTOP)
+            subprocess.Popen(["sh", "-c", f"sleep 0.2; kill -CONT {pid}"], env={"PATH": os.environ["PATH"]})
+
+
+def my_processes() -> list[str]:
+    return processes_marked(f"TURNLATCH_TEST={os.environ['TURNLATCH_TEST']}")
 
 
 class Breaking:
@@ -88,7 +103,7 @@ class FileSlots:
 
 async def main(folder: Path, mode: str) -> None:
     def command(run: Run, effect: Any) -> Command:
-        for process in processes_marked(f"TURNLATCH_TEST={os.environ['TURNLATCH_TEST']}"):
+        for process in my_processes():
             note(folder, "beside.log", f"{effect['slot_id']} beside {process}")
         if mode == "sticky":
             return Command(["sh", "-c", STICKY_TURNS, "sh", effect["slot_id"], DONE], cwd=folder, end_of_turn="==")

@@ -7,9 +7,11 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 import uuid
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import connection
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,8 @@ LOST = {"ORCHESTRATOR_RESTART_INTERRUPTED", "INTERACTION_PROCESS_LOST"}
 # Hosts are forked from a process that has everything imported: real processes, at half the cost.
 HOSTS = multiprocessing.get_context("forkserver")
 HOSTS.set_forkserver_preload(["crash_host"])
+# Starting a process also asks after all others, and two threads that ask after the same one disturb each other.
+ONE_AT_A_TIME = threading.Lock()
 
 
 @pytest.fixture(autouse=True)
@@ -34,14 +38,17 @@ def importable_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
 def run_host(folder: Path, mode: str, crash_at: int, mark: str) -> int | None:
     """How many boundaries there were, or ``None`` if the host was killed at one."""
     host = HOSTS.Process(target=crash_host.run_host, args=(folder, mode, crash_at, mark))
-    host.start()
-    host.join(60)
-    if host.exitcode is None:
-        host.kill()
-        pytest.fail("the host hangs")
-    if host.exitcode == -signal.SIGKILL:
+    with ONE_AT_A_TIME:
+        host.start()
+    ended = connection.wait([host.sentinel], 60)
+    with ONE_AT_A_TIME:
+        if not ended:
+            host.kill()
+            pytest.fail("the host hangs")
+        code = host.exitcode
+    if code == -signal.SIGKILL:
         return None
-    assert host.exitcode == 0, f"the host ended with {host.exitcode}"
+    assert code == 0, f"the host ended with {code}"
     return int(lines(folder / "boundaries.log")[-1])
 
 
