@@ -1,6 +1,6 @@
 //! Python's data to JSON values and back. Hostile data gets an error, never a crash.
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 use serde::Serialize;
@@ -10,16 +10,78 @@ use crate::errors::malformed;
 
 /// Deeper than any event may be; far less than what the stack holds.
 const MAX_DEPTH: usize = 256;
+const MAX_PLACE_CHARACTERS: usize = 100;
 
-/// A JSON value of what Python handed over: dicts with string keys, lists, strings, numbers, booleans and None.
-pub(crate) fn to_value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
-    value_at(object, 0)
+/// An event, report or time: dicts with string keys, lists, strings, numbers, booleans and None. Anything else in it is
+/// malformed, as it would be in an event's text.
+pub(crate) fn event_value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
+    value_at(object, 0).map_err(|unfit| match unfit {
+        Unfit::Raised(error) => error,
+        Unfit::NotJson { .. } => malformed(object.py(), unfit.to_string()),
+    })
 }
 
-fn value_at(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
-    let py = object.py();
+/// An argument of a call: what it cannot be is a `TypeError` or a `ValueError`, as everywhere in Python.
+pub(crate) fn argument_value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
+    value_at(object, 0).map_err(|unfit| match unfit {
+        Unfit::Raised(error) => error,
+        Unfit::NotJson { foreign: true, .. } => PyTypeError::new_err(unfit.to_string()),
+        Unfit::NotJson { foreign: false, .. } => PyValueError::new_err(unfit.to_string()),
+    })
+}
+
+/// Why there is no JSON value of what Python handed over.
+enum Unfit {
+    /// Something that JSON has no form for, because of its type (`foreign`) or its value; `way` leads to it, last step
+    /// first.
+    NotJson { foreign: bool, problem: String, way: Vec<String> },
+    /// Code of somebody's own mapping raised while it was read.
+    Raised(PyErr),
+}
+
+impl Unfit {
+    fn value(problem: impl Into<String>) -> Unfit {
+        Unfit::NotJson { foreign: false, problem: problem.into(), way: Vec::new() }
+    }
+
+    fn foreign(problem: impl Into<String>) -> Unfit {
+        Unfit::NotJson { foreign: true, problem: problem.into(), way: Vec::new() }
+    }
+
+    fn inside(mut self, step: impl ToString) -> Unfit {
+        if let Unfit::NotJson { way, .. } = &mut self {
+            way.push(step.to_string());
+        }
+        self
+    }
+}
+
+impl From<PyErr> for Unfit {
+    fn from(error: PyErr) -> Unfit {
+        Unfit::Raised(error)
+    }
+}
+
+/// The place as a JSON pointer, safe to show, and the problem.
+impl std::fmt::Display for Unfit {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Unfit::Raised(error) => error.fmt(formatter),
+            Unfit::NotJson { problem, way, .. } if way.is_empty() => formatter.write_str(problem),
+            Unfit::NotJson { problem, way, .. } => {
+                let steps = way.iter().rev().map(|step| format!("/{}", step.replace('~', "~0").replace('/', "~1")));
+                let place: String = steps.collect();
+                let shown: String = place.chars().take(MAX_PLACE_CHARACTERS).collect();
+                let more = if shown.len() < place.len() { "…" } else { "" };
+                write!(formatter, "`{}{more}`: {problem}", turnlatch::display_text(&shown))
+            }
+        }
+    }
+}
+
+fn value_at(object: &Bound<'_, PyAny>, depth: usize) -> Result<Value, Unfit> {
     if depth > MAX_DEPTH {
-        return Err(malformed(py, format!("the data is nested deeper than {MAX_DEPTH}")));
+        return Err(Unfit::value(format!("the data is nested deeper than {MAX_DEPTH}")));
     }
     if object.is_none() {
         return Ok(Value::Null);
@@ -29,41 +91,45 @@ fn value_at(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
         return Ok(Value::Bool(boolean.is_true()));
     }
     if let Ok(text) = object.cast::<PyString>() {
-        let text = text.to_str().map_err(|_| malformed(py, "a text has half of a surrogate pair"))?;
+        let text = text.to_str().map_err(|_| Unfit::value("a text has half of a surrogate pair"))?;
         return Ok(Value::String(text.to_owned()));
     }
     if object.cast::<PyInt>().is_ok() {
         let number = object.extract::<i64>().map(Number::from).or_else(|_| object.extract::<u64>().map(Number::from));
-        return number.map(Value::Number).map_err(|_| malformed(py, "an integer does not fit into 64 bits"));
+        return number.map(Value::Number).map_err(|_| Unfit::value("an integer does not fit into 64 bits"));
     }
     if let Ok(number) = object.cast::<PyFloat>() {
         let number = Number::from_f64(number.value());
-        return number.map(Value::Number).ok_or_else(|| malformed(py, "a number is not finite"));
+        return number.map(Value::Number).ok_or_else(|| Unfit::value("a number is not finite"));
     }
     if let Ok(dict) = object.cast::<PyDict>() {
         // A copy of the pairs: data of Python's own making could change the dict while it is read.
-        return members(dict.items().extract::<Vec<_>>()?.into_iter(), depth);
+        return members(dict.items().extract()?, depth);
     }
     if let Ok(list) = object.cast::<PyList>() {
-        return list.iter().map(|item| value_at(&item, depth + 1)).collect::<PyResult<_>>().map(Value::Array);
+        return items(list.iter(), depth);
     }
     if let Ok(tuple) = object.cast::<PyTuple>() {
-        return tuple.iter().map(|item| value_at(&item, depth + 1)).collect::<PyResult<_>>().map(Value::Array);
+        return items(tuple.iter(), depth);
     }
     if let Ok(mapping) = object.cast::<PyMapping>() {
-        let pairs: Vec<(Bound<'_, PyAny>, Bound<'_, PyAny>)> = mapping.items()?.extract()?;
-        return members(pairs.into_iter(), depth);
+        return members(mapping.items()?.extract()?, depth);
     }
-    let name = object.get_type().name()?.to_string();
-    Err(PyTypeError::new_err(format!("expected JSON data, found {name}")))
+    Err(Unfit::foreign(format!("expected JSON data, found `{}`", object.get_type().name()?)))
 }
 
-fn members<'p>(pairs: impl Iterator<Item = (Bound<'p, PyAny>, Bound<'p, PyAny>)>, depth: usize) -> PyResult<Value> {
+fn items<'p>(items: impl Iterator<Item = Bound<'p, PyAny>>, depth: usize) -> Result<Value, Unfit> {
+    let values = items.enumerate().map(|(index, item)| value_at(&item, depth + 1).map_err(|unfit| unfit.inside(index)));
+    values.collect::<Result<_, _>>().map(Value::Array)
+}
+
+fn members(pairs: Vec<(Bound<'_, PyAny>, Bound<'_, PyAny>)>, depth: usize) -> Result<Value, Unfit> {
     let mut object = Map::new();
     for (key, value) in pairs {
-        let key = key.cast::<PyString>().map_err(|_| PyTypeError::new_err("the keys of JSON data are strings"))?;
-        let name = key.to_str().map_err(|_| malformed(key.py(), "a key has half of a surrogate pair"))?;
-        object.insert(name.to_owned(), value_at(&value, depth + 1)?);
+        let key = key.cast::<PyString>().map_err(|_| Unfit::foreign("the keys of JSON data are strings"))?;
+        let name = key.to_str().map_err(|_| Unfit::value("a key has half of a surrogate pair"))?;
+        let value = value_at(&value, depth + 1).map_err(|unfit| unfit.inside(name))?;
+        object.insert(name.to_owned(), value);
     }
     Ok(Value::Object(object))
 }

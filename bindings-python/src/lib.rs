@@ -14,7 +14,7 @@ use turnlatch::{
     RunPlan, RunRequest, Status, Timestamp,
 };
 
-use convert::{text_of, to_python, to_value};
+use convert::{argument_value, event_value, text_of, to_python};
 use errors::{malformed, not_loaded, refused, rejected};
 
 /// An admitted run's settings.
@@ -100,7 +100,7 @@ impl Run {
     }
 
     fn apply(&self, py: Python<'_>, event: &Bound<'_, PyAny>, now: &Bound<'_, PyAny>) -> PyResult<AppliedParts> {
-        let event = Event::from_value(to_value(event)?).map_err(|error| rejected(py, &error))?;
+        let event = Event::from_value(event_value(event)?).map_err(|error| rejected(py, &error))?;
         self.apply_event(py, event, time(now)?)
     }
 
@@ -279,7 +279,7 @@ fn admit(
 ) -> PyResult<Plan> {
     let limits = match limits {
         Some(limits) => {
-            serde_json::from_value(to_value(limits)?).map_err(|error| PyValueError::new_err(error.to_string()))?
+            serde_json::from_value(argument_value(limits)?).map_err(|error| PyValueError::new_err(error.to_string()))?
         }
         None => Limits::default(),
     };
@@ -291,7 +291,7 @@ fn admit(
 
 #[pyfunction]
 fn evaluate_turn(py: Python<'_>, plan: &Plan, report: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-    let Value::Object(mut members) = to_value(report)? else { return Err(malformed(py, "a report is a dict")) };
+    let Value::Object(mut members) = event_value(report)? else { return Err(malformed(py, "a report is a dict")) };
     members.insert("type".to_owned(), Value::from("turn_finished"));
     members.entry("attempt_number").or_insert_with(|| Value::from(1));
     match Event::from_value(Value::Object(members)).map_err(|error| rejected(py, &error))? {
@@ -325,7 +325,7 @@ fn display_text(text: &str) -> String {
 }
 
 fn time(now: &Bound<'_, PyAny>) -> PyResult<Timestamp> {
-    Timestamp::from_json(&to_value(now)?).map_err(|error| rejected(now.py(), &error))
+    Timestamp::from_json(&event_value(now)?).map_err(|error| rejected(now.py(), &error))
 }
 
 #[pymodule(gil_used = false)]

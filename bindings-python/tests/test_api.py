@@ -198,46 +198,82 @@ def own_tail() -> list[Any]:
     return data
 
 
+NOT_JSON: list[tuple[Any, type[Exception], str]] = [
+    ("\ud800", ValueError, "surrogate"),
+    ("a\udfffb", ValueError, "surrogate"),
+    ({"\ud800": 1}, ValueError, "surrogate"),
+    (float("nan"), ValueError, "finite"),
+    (float("inf"), ValueError, "finite"),
+    (-float("inf"), ValueError, "finite"),
+    (2**64, ValueError, "64 bits"),
+    (-(2**63) - 1, ValueError, "64 bits"),
+    (10**5000, ValueError, "64 bits"),
+    (nested(100_000), ValueError, "deeper"),
+    (own_tail(), ValueError, "deeper"),
+    ({1: 2}, TypeError, "keys"),
+    ({None: 2}, TypeError, "keys"),
+    ({("a",): 2}, TypeError, "keys"),
+    (object(), TypeError, "object"),
+    ({1, 2}, TypeError, "set"),
+    (b"bytes", TypeError, "bytes"),
+    (1j, TypeError, "complex"),
+    (datetime(2026, 1, 1), TypeError, "datetime"),
+    ((item for item in "ab"), TypeError, "generator"),
+    (len, TypeError, "builtin_function"),
+]
+
+
 @pytest.mark.parametrize(
     ("data", "error", "says"),
-    [
-        ("\ud800", Rejected, "surrogate"),
-        ("a\udfffb", Rejected, "surrogate"),
-        ({"\ud800": 1}, Rejected, "surrogate"),
-        (float("nan"), Rejected, "finite"),
-        (float("inf"), Rejected, "finite"),
-        (-float("inf"), Rejected, "finite"),
-        (2**64, Rejected, "64 bits"),
-        (-(2**63) - 1, Rejected, "64 bits"),
-        (10**5000, Rejected, "64 bits"),
-        (nested(100_000), Rejected, "deeper"),
-        (own_tail(), Rejected, "deeper"),
-        ({1: 2}, TypeError, "keys"),
-        ({None: 2}, TypeError, "keys"),
-        ({("a",): 2}, TypeError, "keys"),
-        (object(), TypeError, "object"),
-        ({1, 2}, TypeError, "set"),
-        (b"bytes", TypeError, "bytes"),
-        (1j, TypeError, "complex"),
-        (datetime(2026, 1, 1), TypeError, "datetime"),
-        ((item for item in "ab"), TypeError, "generator"),
-        (len, TypeError, "builtin_function"),
-    ],
+    NOT_JSON,
     ids=lambda value: type(value).__name__ if not isinstance(value, str | type) else None,
 )
 def test_data_that_is_no_json_is_refused_and_changes_nothing(data: Any, error: type[Exception], says: str) -> None:
     running, waiting = running_run(), waiting_run()
     before = running.to_json(), waiting.to_json()
-    calls: list[Callable[[], object]] = [
-        lambda: running.apply({"type": "turn_finished", "attempt_number": 1, "output": data}, 5),
-        lambda: running.apply({"type": "turn_finished", "attempt_number": 1, "output": {"a": [data]}}, 5),
-        lambda: waiting.reply(1, data, 5),
-        lambda: evaluate_turn(plan_of(), {"output": data}),
+    turn: dict[str, Any] = {"type": "turn_finished", "attempt_number": 1}
+    calls: list[tuple[str, Callable[[], object]]] = [
+        ("/output", lambda: running.apply({**turn, "output": data}, 5)),  # type: ignore[arg-type]
+        ("/output/a~1~0/1", lambda: running.apply({**turn, "output": {"a/~": [0, data]}}, 5)),  # type: ignore[arg-type]
+        ("/response", lambda: waiting.reply(1, data, 5)),
+        ("/output", lambda: evaluate_turn(plan_of(), {"output": data})),
+        ("/messages/0", lambda: evaluate_turn(plan_of(), {"messages": (data,)})),  # type: ignore[typeddict-item]
     ]
-    for call in calls:
-        with pytest.raises(error, match=says):
+    for place, call in calls:
+        with pytest.raises(Rejected, match=says) as caught:
             call()
+        assert caught.value.code == "EVENT_MALFORMED"
+        assert caught.value.message.startswith(f"`{place}")
     assert (running.to_json(), waiting.to_json()) == before
+    with pytest.raises(error, match=f"^`/options.*{says}"):
+        admit(Manifest({}), {"run_id": "r1", "engine": "codex"}, engines=["codex"], limits={"options": data})
+
+
+def test_the_place_of_what_is_no_json_is_safe_to_show_and_short() -> None:
+    for key in ("\x1b[31m\u202e", "x" * 10_000):
+        with pytest.raises(Rejected) as caught:
+            waiting_run().reply(1, {key: object()}, 5)
+        assert caught.value.message.startswith("`/response/") and len(caught.value.message) < 200
+        assert "\x1b" not in caught.value.message and "\u202e" not in caught.value.message
+
+
+@pytest.mark.parametrize("event", [object(), {1: 2}, b"cancel", {"cancel"}])
+def test_what_is_no_data_at_all_is_malformed(event: Any) -> None:
+    run = waiting_run()
+    for call in (lambda: run.apply(event, 5), lambda: run.cancel(event), lambda: evaluate_turn(plan_of(), event)):
+        with pytest.raises(Rejected) as caught:
+            call()
+        assert caught.value.code == "EVENT_MALFORMED"
+
+
+class Broken(UserDict[str, Any]):
+    def items(self) -> Any:
+        raise LookupError("my own fault")
+
+
+def test_an_error_of_somebodys_own_mapping_is_theirs() -> None:
+    with pytest.raises(LookupError, match="my own fault"):
+        waiting_run().reply(1, Broken(), 5)
 
 
 @pytest.mark.parametrize("event", [None, [], "cancel", 1, {}, {"type": "nothing"}, {"type": ["cancel"]}, {"Type": ""}])
