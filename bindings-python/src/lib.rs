@@ -100,8 +100,9 @@ impl Run {
     }
 
     fn apply(&self, py: Python<'_>, event: &Bound<'_, PyAny>, now: &Bound<'_, PyAny>) -> PyResult<AppliedParts> {
+        let now = time(now)?;
         let event = Event::from_value(event_value(event)?).map_err(|error| rejected(py, &error))?;
-        self.apply_event(py, event, time(now)?)
+        self.apply_event(py, event, now)
     }
 
     fn apply_json(
@@ -110,9 +111,10 @@ impl Run {
         event: &Bound<'_, PyString>,
         now: &Bound<'_, PyAny>,
     ) -> PyResult<AppliedParts> {
+        let now = time(now)?;
         let event = text_of(event)?;
         let event = py.detach(|| Event::from_json(&event)).map_err(|error| rejected(py, &error))?;
-        self.apply_event(py, event, time(now)?)
+        self.apply_event(py, event, now)
     }
 
     fn copy(&self, py: Python<'_>) -> Run {

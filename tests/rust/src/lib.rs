@@ -8,10 +8,12 @@ pub mod hostile;
 pub mod laws;
 mod tamper;
 mod tiny_host;
+mod transcript;
 mod vector;
 
 pub use format::write_file;
 pub use tiny_host::{Loss, TinyHost};
+pub use transcript::{Script, TextMark, Thrown, transcript};
 pub use vector::{Vector, VectorFile, execute, expand};
 
 use std::path::{Path, PathBuf};

@@ -48,7 +48,7 @@ pub fn execute(vector: &Vector) -> Vector {
         }
         Ok(plan) => {
             filled.admission = json!({ "warnings": plan.warnings });
-            let mut stage = Stage::new(plan, Timestamp::default());
+            let mut stage = Stage::new(plan);
             for step in &mut filled.steps {
                 let then = stage.carry_out(&expand_map(step), &vector.name);
                 step.insert("then".to_owned(), then);
@@ -82,7 +82,7 @@ fn expand_map(members: &Map<String, Value>) -> Map<String, Value> {
     members.iter().map(|(key, value)| (key.clone(), expand(value))).collect()
 }
 
-fn admission(given: &Map<String, Value>) -> Result<std::sync::Arc<RunPlan>, Value> {
+pub(crate) fn admission(given: &Map<String, Value>) -> Result<std::sync::Arc<RunPlan>, Value> {
     let given = expand_map(given);
     for key in given.keys() {
         assert!(["skill", "request", "request_text", "engines", "limits"].contains(&key.as_str()), "unknown `{key}`");
@@ -125,7 +125,7 @@ fn as_text(value: &Value) -> String {
 }
 
 /// One run on its way through a vector, with its journals.
-struct Stage {
+pub(crate) struct Stage {
     plan: std::sync::Arc<RunPlan>,
     run: Run,
     full: Journal,
@@ -134,7 +134,12 @@ struct Stage {
 }
 
 impl Stage {
-    fn new(plan: std::sync::Arc<RunPlan>, at: Timestamp) -> Stage {
+    /// A run that is created at time 0.
+    pub(crate) fn new(plan: std::sync::Arc<RunPlan>) -> Stage {
+        Stage::created(plan, Timestamp::default())
+    }
+
+    fn created(plan: std::sync::Arc<RunPlan>, at: Timestamp) -> Stage {
         let (run, created) = Run::create(plan.clone(), at);
         let mut full = Journal::new(&plan);
         let mut compact = Journal::new(&plan);
@@ -145,7 +150,11 @@ impl Stage {
         Stage { plan, run, full, compact, effects }
     }
 
-    fn carry_out(&mut self, step: &Map<String, Value>, name: &str) -> Value {
+    pub(crate) fn snapshot(&self) -> String {
+        self.run.snapshot()
+    }
+
+    pub(crate) fn carry_out(&mut self, step: &Map<String, Value>, name: &str) -> Value {
         let kind = step.keys().find(|key| !["at", "then", "edit", "entries", "resign"].contains(&key.as_str()));
         let argument = kind.and_then(|kind| step.get(kind)).unwrap_or(&Value::Null);
         match kind.map(String::as_str) {
@@ -165,7 +174,7 @@ impl Stage {
     /// The run is made at time 0 unless the first step says otherwise.
     fn create(&mut self, step: &Map<String, Value>) -> Value {
         assert!(self.full.len() == 1, "a run is created once, first");
-        *self = Stage::new(self.plan.clone(), at(step).expect("a time"));
+        *self = Stage::created(self.plan.clone(), at(step).expect("a time"));
         json!({"effects": self.effects[0], "status": self.run.status()})
     }
 
@@ -301,7 +310,7 @@ impl Stage {
     }
 
     /// What holds for every run, whatever the vector is about.
-    fn check_laws(&self, name: &str) {
+    pub(crate) fn check_laws(&self, name: &str) {
         let snapshot = self.run.snapshot();
         let restored = Run::restore(&snapshot).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(restored.snapshot(), snapshot, "{name}: a snapshot is canonical");
