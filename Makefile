@@ -5,6 +5,7 @@
 CARGO ?= cargo
 PYTHON ?= python3
 VENV := $(CURDIR)/.venv
+TEST_VENV := $(CURDIR)/target/python-test
 # One set of features for every command: building crates alone would build their dependencies a second time.
 ALL := --workspace --all-targets --locked
 
@@ -56,8 +57,13 @@ test-rust: setup-rust
 	$(CARGO) test --workspace --doc --locked
 	$(PYTHON) scripts/check_examples.py
 
+# The tests run in an environment of their own that has the wheel, the test runner and nothing else, made anew each time.
 test-python: setup-python
-	cd bindings-python && $(VENV)/bin/pytest -q
+	$(CARGO) build --workspace --bins --locked
+	$(PYTHON) -m venv --clear $(TEST_VENV)
+	$(TEST_VENV)/bin/pip install --quiet --constraint bindings-python/requirements-dev.txt $(VENV)/wheels/*.whl pytest hypothesis
+	cd $(TEST_VENV) && TURNLATCH_CHECKER=$(CURDIR)/target/debug/checker bin/pytest -q --config-file $(CURDIR)/bindings-python/pyproject.toml $(CURDIR)/bindings-python/tests
+	$(VENV)/bin/python scripts/check_package.py $(VENV)/wheels/*.whl
 
 demo: setup-rust ## One interactive run as a readable timeline
 	$(CARGO) run --quiet --locked --package turnlatch --example interactive_run

@@ -1,11 +1,19 @@
-"""Says with which seed the properties are tried: TURNLATCH_SEED=n repeats them."""
+"""Says with which seed the properties are tried: TURNLATCH_SEED=n repeats them; and which package is tested."""
 
 from __future__ import annotations
 
 import os
 import random
+import sysconfig
+from pathlib import Path
+
+import turnlatch
 
 SEED = int(os.environ.setdefault("TURNLATCH_SEED", str(random.SystemRandom().getrandbits(32))))
+
+
+# What is tested is what users get: the installed wheel, never the source tree.
+assert Path(sysconfig.get_path("platlib")).resolve() in Path(turnlatch.__file__).resolve().parents, turnlatch.__file__
 
 
 def pytest_report_header() -> str:
