@@ -6,6 +6,7 @@ CARGO ?= cargo
 PYTHON ?= python3
 VENV := $(CURDIR)/.venv
 TEST_VENV := $(CURDIR)/target/python-test
+BENCH_VENV := $(CURDIR)/target/python-bench
 # One set of features for every command: building crates alone would build their dependencies a second time.
 ALL := --workspace --all-targets --locked
 
@@ -68,8 +69,14 @@ test-python: setup-python
 demo: setup-rust ## One interactive run as a readable timeline
 	$(CARGO) run --quiet --locked --package turnlatch --example interactive_run
 
-bench: setup-rust ## The core beside the bare limit of its parts, as ratios
-	$(CARGO) bench --locked --package turnlatch-tests --bench turns
+bench: setup-python ## The core beside the bare limit of its parts, and Python beside the core, as ratios
+	$(CARGO) bench --workspace --locked --bench turns
+	$(CARGO) build --release --workspace --bins --locked
+	rm -rf $(BENCH_VENV)
+	cd bindings-python && PATH="$(VENV)/bin:$$PATH" maturin build --locked --release --interpreter $(VENV)/bin/python --out $(BENCH_VENV)/wheels
+	$(PYTHON) -m venv $(BENCH_VENV)
+	$(BENCH_VENV)/bin/pip install --quiet $(BENCH_VENV)/wheels/*.whl
+	$(BENCH_VENV)/bin/python bindings-python/bench/turns.py $(CURDIR)/target/release/stopwatch
 
 coverage: setup-rust ## Line coverage of core/src; fails below 95 %
 	@rustup component list --installed | grep -q '^llvm-tools' || rustup component add llvm-tools

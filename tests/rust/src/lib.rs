@@ -13,7 +13,7 @@ mod vector;
 
 pub use format::write_file;
 pub use tiny_host::{Loss, TinyHost};
-pub use transcript::{Script, TextMark, Thrown, transcript};
+pub use transcript::{Script, TextMark, Thrown, before_last_event, transcript};
 pub use vector::{Vector, VectorFile, execute, expand};
 
 use std::path::{Path, PathBuf};

@@ -6,6 +6,7 @@ use crate::vector::{Stage, admission};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
+use turnlatch::{Event, Run, Timestamp};
 
 /// A plan and what happens to its run. The format is described in `tests/README.md`.
 #[derive(Debug, Deserialize)]
@@ -60,6 +61,26 @@ pub fn transcript(script: &Script) -> Value {
     }
     stage.check_laws("the script");
     json!({"admission": warnings, "steps": steps})
+}
+
+/// The run before the last event of a script, and that event.
+///
+/// # Panics
+/// If the script is not of its form, its plan is refused or one of its events rejected.
+#[must_use]
+pub fn before_last_event(script: &Script) -> (Run, Event, Timestamp) {
+    let time = |at: &Value| Timestamp::from_json(at).expect("a time");
+    let mut events = script.events.iter().map(|thrown| match thrown {
+        Thrown::Value(event, at) => (Event::from_value(event.clone()).expect("an event"), time(at)),
+        Thrown::Text(text, at, _) => (Event::from_json(text).expect("an event"), time(at)),
+    });
+    let (last, at) = events.next_back().expect("an event");
+    let plan = admission(&script.given).expect("a plan that is admitted");
+    let (mut run, _) = Run::create(plan, time(&json!(script.at)));
+    for (event, at) in events {
+        run.apply(event, at).expect("an event that is taken");
+    }
+    (run, last, at)
 }
 
 fn step(stage: &mut Stage, step: Value) -> Value {
