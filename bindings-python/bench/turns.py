@@ -15,6 +15,7 @@ from turnlatch import Manifest, Run, admit
 
 ROUNDS = 10
 ENOUGH_NS = 20_000_000
+ENOUGH_CALLS = 5  # of a long turn the first call alone would mostly measure the machine
 PROSE = "The build is green and the tests have passed, as far as I can see. Shall I go on with the release?\n"
 RUNNER = {"execution_modes": ["interactive"]}
 REQUEST = {"run_id": "r1", "engine": "codex", "execution_mode": "interactive"}
@@ -54,14 +55,14 @@ def through_python(the_script: dict[str, Any]) -> int:
     before, _ = Run.create(plan, 0)
     (granted, at), (event, now) = the_script["events"]
     before.apply(granted, at)
-    best, total = sys.maxsize, 0
-    while total < ENOUGH_NS:
+    best, total, calls = sys.maxsize, 0, 0
+    while total < ENOUGH_NS or calls < ENOUGH_CALLS:
         run = before.copy()
         start = time.perf_counter_ns()
         applied = run.apply(event, now)
         once = time.perf_counter_ns() - start
         del applied
-        best, total = min(best, once), total + once
+        best, total, calls = min(best, once), total + once, calls + 1
     return best
 
 
