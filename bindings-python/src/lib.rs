@@ -215,7 +215,7 @@ impl Run {
 }
 
 fn effect_of(effect: &Bound<'_, PyAny>) -> PyResult<Effect> {
-    Effect::from_value(to_value(effect)?).map_err(|error| rejected(effect.py(), &error))
+    Effect::from_value(event_value(effect)?).map_err(|error| rejected(effect.py(), &error))
 }
 
 /// What happened to a run, chained.
