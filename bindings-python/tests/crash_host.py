@@ -137,9 +137,7 @@ async def main(folder: Path, mode: str) -> None:
             note(folder, "accepted.log", f"answer {question}")
     await driver.settled(run_id)
     await driver.close()
-    asked: Any = processes.alive()
-    left = await asked
-    assert not left, left
+    assert not processes.alive(), processes.alive()
     assert not timers.pending()
     store.close()
 

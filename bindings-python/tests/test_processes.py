@@ -264,7 +264,7 @@ def stop_supervisor(mark: str) -> int:
     return supervisor
 
 
-@pytest.mark.parametrize("ask", ["alive", "terminate", "start"])
+@pytest.mark.parametrize("ask", ["terminate", "start"])
 def test_a_new_host_waits_until_nothing_of_the_killed_one_lives(tmp_path: Any, ask: str) -> None:
     mark = f"TURNLATCH_TEST={uuid.uuid4()}"
     host = start_host(mark, str(tmp_path))
@@ -276,7 +276,6 @@ def test_a_new_host_waits_until_nothing_of_the_killed_one_lives(tmp_path: Any, a
         host.wait()
         runner = SubprocessRunner(lambda run, effect: Command(["true"]), locks=tmp_path)
         calls: dict[str, Callable[[], Any]] = {
-            "alive": runner.alive,
             "terminate": lambda: runner.terminate("r1/s1"),
             "start": lambda: runner.start(a_run(), EFFECT, lambda report: None),
         }
@@ -300,10 +299,10 @@ def test_a_host_does_not_wait_for_itself(tmp_path: Any) -> None:
         await runner.start(a_run(), EFFECT, reports.append)
         hostile: Any = {**EFFECT, "slot_id": "../\0\ud800/" + "x" * 5000}
         await runner.start(a_run(), hostile, reports.append)
-        assert await runner.alive() == ["r1/s1", hostile["slot_id"]]
+        assert runner.alive() == ["r1/s1", hostile["slot_id"]]
         assert len(os.listdir(tmp_path)) == 2
         await runner.terminate("r1/s1")
-        assert await runner.alive() == [hostile["slot_id"]]
+        assert runner.alive() == [hostile["slot_id"]]
         await runner.close()
         assert os.listdir(tmp_path) == []
 
@@ -317,11 +316,11 @@ def test_a_host_that_is_not_dead_is_not_waited_for_for_ever(tmp_path: Any, monke
         monkeypatch.setattr(turnlatch.processes, "UNKILLABLE_SEC", 0.1)
         monkeypatch.setattr(turnlatch.processes, "_SUPERVISORS_OWN_SEC", 0.1)
         second = SubprocessRunner(lambda run, effect: Command(["true"]), grace=0.1, locks=tmp_path)
-        for asked in (second.alive(), second.terminate("r1/s1"), second.start(a_run(), EFFECT, print)):
+        for asked in (second.terminate("r1/s1"), second.start(a_run(), EFFECT, print)):
             with pytest.raises(TimeoutError, match="another host"):
                 await asked
         await first.close()
-        assert await second.alive() == []
+        await second.terminate("r1/s1")
 
     asyncio.run(scenario())
 
@@ -333,7 +332,7 @@ def test_a_command_that_cannot_be_spawned_leaves_no_lock(tmp_path: Any) -> None:
         for _ in range(2):
             with pytest.raises(FileNotFoundError):
                 await runner.start(a_run(), EFFECT, print)
-        assert os.listdir(tmp_path / "locks") == [] and await runner.alive() == []
+        assert os.listdir(tmp_path / "locks") == [] and runner.alive() == []
 
     asyncio.run(scenario())
 

@@ -53,21 +53,14 @@ class SlotLocks:
 
     async def free(self, slot_id: str) -> None:
         """Waits until nothing lives in the slot that an earlier host has started there."""
-        await self._free(self._path(slot_id))
-
-    async def all_free(self) -> None:
-        """Waits until nothing lives that an earlier host has started."""
-        for path in sorted(self._folder.glob("*.lock")):
-            await self._free(path)
+        path = self._path(slot_id)
+        end = time.monotonic() + self._patience
+        while path not in self._own and not _remove_if_free(path):
+            await self._wait(path, end)
 
     def _path(self, slot_id: str) -> Path:
         # Ids are made of what clients sent, so they are no names of files.
         return self._folder / f"{hashlib.sha256(slot_id.encode(errors='surrogatepass')).hexdigest()}.lock"
-
-    async def _free(self, path: Path) -> None:
-        end = time.monotonic() + self._patience
-        while path not in self._own and not _remove_if_free(path):
-            await self._wait(path, end)
 
     async def _wait(self, path: Path, end: float) -> None:
         if time.monotonic() > end:
