@@ -40,6 +40,18 @@ impl JournalEntry {
         JournalEntry { revision, at, event, judged: judged.map(Box::new) }
     }
 
+    /// What a turn was judged to be, for a binding that keeps entries as text.
+    #[must_use]
+    pub fn judged(&self) -> Option<&Judged> {
+        self.judged.as_deref()
+    }
+
+    /// The entry with the judgement that [`JournalEntry::judged`] gave, so that it can be made compact.
+    #[must_use]
+    pub fn with_judged(self, judged: Judged) -> JournalEntry {
+        JournalEntry { judged: Some(Box::new(judged)), ..self }
+    }
+
     /// The entry without a turn's text: its digest and the recorded decision instead. Other entries stay as they are.
     #[must_use]
     pub fn compact(self) -> JournalEntry {
