@@ -1,0 +1,279 @@
+/// <reference lib="esnext.disposable" />
+/** Runs, and the operations that need none: the core with TypeScript's types. */
+
+import { Rejected } from './errors.js';
+import { encode, eventText, millis } from './input.js';
+import { type Handle, call, currentGeneration, forgetRescued, takeRescued } from './instance.js';
+import { Entry, type Journal } from './journal.js';
+import { readJson } from './json.js';
+import { type Plan, planId } from './plan.js';
+import type * as types from './types.js';
+
+/** What came of an event. Save the run, then perform `effects` in order. */
+export interface Applied {
+	/** What the host must do, in order. */
+	readonly effects: types.Effect[];
+	/** The answer to a request. */
+	readonly receipt?: types.Receipt;
+	/** What to append to the journal; absent if the event was absorbed and nothing happened. */
+	readonly entry?: Entry;
+}
+
+/** What came of a request: there is always a receipt. */
+export interface Answered extends Applied {
+	readonly receipt: types.Receipt;
+}
+
+interface AppliedParts {
+	handle?: number;
+	effects: types.Effect[];
+	receipt?: types.Receipt;
+	entry?: { revision: number; at: number; judged?: types.Judged };
+}
+
+const CREATED = '{"type":"created"}';
+
+interface RunHandle extends Handle {
+	freed: boolean;
+}
+
+const abandoned = new FinalizationRegistry<RunHandle>(release);
+
+/** One execution of a skill for one request. */
+export class Run {
+	readonly #handle: RunHandle;
+
+	private constructor(id: number, generation: number) {
+		this.#handle = { generation, id, freed: false };
+		abandoned.register(this, this.#handle, this.#handle);
+	}
+
+	/** Makes a run of an admitted plan. It is queued and asks for its first slot. */
+	static create(plan: Plan, now: types.Time): [Run, Applied] {
+		const of = planId(plan);
+		const parts = readJson(call((core) => core.run_create(of, millis(now)))) as AppliedParts & { handle: number };
+		return [new Run(parts.handle, currentGeneration()), appliedOf(parts, CREATED)];
+	}
+
+	/** Reads a snapshot back, or throws {@link NotLoaded}. */
+	static fromJson(snapshot: string): Run {
+		const bytes = encode(snapshot);
+		const id = call((core) => core.run_restore(bytes));
+		return new Run(id, currentGeneration());
+	}
+
+	/** Makes a run again from its plan and journal, and gives every effect it told on the way. */
+	static replay(plan: Plan, journal: Journal): [Run, types.Effect[][]] {
+		const of = planId(plan);
+		const lines = encode(JSON.stringify(journal.lines()));
+		const text = call((core) => core.journal_replay(of, encode(journal.runId), lines));
+		const { handle, effects } = readJson(text) as { handle: number; effects: types.Effect[][] };
+		return [new Run(handle, currentGeneration()), effects];
+	}
+
+	/** The run as canonical JSON text: the same run gives the same text, in every language. */
+	toJson(): string {
+		return this.#call((core, id) => core.run_snapshot(id));
+	}
+
+	/** A run of its own in the same state: what is applied to one does not change the other. */
+	copy(): Run {
+		const id = this.#call((core, of) => core.run_copy(of));
+		return new Run(id, currentGeneration());
+	}
+
+	/** The run as data. */
+	snapshot(): { [key: string]: types.Json } {
+		return readJson(this.toJson()) as { [key: string]: types.Json };
+	}
+
+	/** Applies one event, or throws {@link Rejected} and leaves the run as it was. */
+	apply(event: types.Event, now: types.Time): Applied {
+		return this.applyJson(eventText(event), now);
+	}
+
+	/** Applies one event given as JSON text. */
+	applyJson(event: string, now: types.Time): Applied {
+		const bytes = encode(event);
+		const text = this.#call((core, id) => core.run_apply(id, bytes, millis(now)));
+		return appliedOf(readJson(text) as AppliedParts, event);
+	}
+
+	/** Takes a reply. Whatever becomes of it, `receipt` says so; only a malformed one throws. */
+	reply(
+		interactionId: number | bigint,
+		response: types.JsonInput,
+		now: types.Time,
+		options: types.ReplyOptions = {},
+	): Answered {
+		const event: types.Reply = { type: 'reply', interaction_id: interactionId, response };
+		if (options.idempotency_key !== undefined) event.idempotency_key = options.idempotency_key;
+		if (options.expected_revision !== undefined) event.expected_revision = options.expected_revision;
+		return this.#request(event, now);
+	}
+
+	/** Ends the run. `receipt` is `canceled`, or `already_ended`. */
+	cancel(now: types.Time, reason?: string): Answered {
+		return this.#request(reason === undefined ? { type: 'cancel' } : { type: 'cancel', reason }, now);
+	}
+
+	/** The run's id. */
+	get runId(): string {
+		return this.#call((core, id) => core.run_id(id));
+	}
+
+	/** Where the run is. */
+	get status(): types.Status {
+		return this.#call((core, id) => core.run_status(id)) as types.Status;
+	}
+
+	/** Whether nothing can happen to it any more. */
+	get ended(): boolean {
+		return this.#call((core, id) => core.run_ended(id));
+	}
+
+	/** How many events have changed it. */
+	get revision(): number {
+		return this.#call((core, id) => core.run_revision(id));
+	}
+
+	/** The number of the last turn that started; 0 before the first. */
+	get attemptNumber(): number {
+		return this.#call((core, id) => core.run_attempt_number(id));
+	}
+
+	/** The last good handle of the agent's session. */
+	get sessionHandle(): string | undefined {
+		return this.#call((core, id) => core.run_session_handle(id));
+	}
+
+	/** The run as a client sees it. */
+	statusView(): types.StatusView {
+		return readJson(this.statusViewJson()) as types.StatusView;
+	}
+
+	/** The same as JSON text, exact to the last digit: what to send to a client. */
+	statusViewJson(): string {
+		return this.#call((core, id) => core.run_status_view(id));
+	}
+
+	/** The pending question as a client sees it, or null in its place. */
+	pendingView(): types.PendingView {
+		return readJson(this.pendingViewJson()) as types.PendingView;
+	}
+
+	/** The same as JSON text, exact to the last digit: what to send to a client. */
+	pendingViewJson(): string {
+		return this.#call((core, id) => core.run_pending_view(id));
+	}
+
+	/** Every question that came to its end, in order. */
+	history(): types.InteractionRecord[] {
+		return readJson(this.#call((core, id) => core.run_history(id))) as types.InteractionRecord[];
+	}
+
+	/** What the host still owes, and what the run may still own: for the time after a crash. */
+	outstanding(): types.Outstanding {
+		return readJson(this.#call((core, id) => core.run_outstanding(id))) as types.Outstanding;
+	}
+
+	/** The requests that would be taken now, and for the others the reason. */
+	allowed(now: types.Time): types.Allowed {
+		return readJson(this.#call((core, id) => core.run_allowed(id, millis(now)))) as types.Allowed;
+	}
+
+	/** Why the run is where it is. */
+	explain(): types.Explanation {
+		return readJson(this.#call((core, id) => core.run_explain(id))) as types.Explanation;
+	}
+
+	/** What keeps the run from a status. */
+	whyNot(target: types.Status): types.WhyNot {
+		return readJson(this.#call((core, id) => core.run_why_not(id, String(target)))) as types.WhyNot;
+	}
+
+	/** Gives its memory back at once, instead of when it is collected. The run cannot be used afterwards. */
+	free(): void {
+		if (this.#handle.freed) return;
+		abandoned.unregister(this.#handle);
+		release(this.#handle);
+	}
+
+	/** The same as {@link Run.free}, for `using`. */
+	declare [Symbol.dispose]: () => void;
+
+	#request(event: types.Event, now: types.Time): Answered {
+		try {
+			return this.apply(event, now) as Answered;
+		} catch (error) {
+			if (!(error instanceof Rejected) || error.details === null) throw error;
+			return { effects: [], receipt: error.details };
+		}
+	}
+
+	#call<T>(work: (core: Parameters<Parameters<typeof call>[0]>[0], id: number) => T): T {
+		const handle = this.#handle;
+		if (handle.freed) throw new TypeError('the run was freed');
+		if (handle.generation !== currentGeneration()) move(handle);
+		return call((core) => work(core, handle.id), handle);
+	}
+}
+
+if (Symbol.dispose) Object.defineProperty(Run.prototype, Symbol.dispose, { value: Run.prototype.free });
+
+/** Makes a run again from its plan and journal, and gives every effect it told on the way. */
+export function replay(plan: Plan, journal: Journal): [Run, types.Effect[][]] {
+	return Run.replay(plan, journal);
+}
+
+/** Judges one turn by itself: the gate alone, without a run. */
+export function evaluateTurn(plan: Plan, report: types.TurnReport): types.Judged {
+	const of = planId(plan);
+	const event = encode(eventText({ attempt_number: 1, ...report, type: 'turn_finished' }));
+	return readJson(call((core) => core.evaluate_turn(of, event))) as types.Judged;
+}
+
+/** The skill's text with the instructions for this mode at its end, and the plan's output schema if there is one. */
+export function patchSkill(skill: string, mode: types.ExecutionMode, plan?: Plan): string {
+	const of = plan === undefined ? undefined : planId(plan);
+	return call((core) => core.patch_skill(encode(skill), String(mode), of));
+}
+
+/** Every stable code with its HTTP status, its meaning and what to do about it. */
+export function codes(): types.CodeInfo[] {
+	return JSON.parse(call((core) => core.codes())) as types.CodeInfo[];
+}
+
+/** The text with terminal escapes, control and bidi characters made visible. */
+export function displayText(text: string): string {
+	return call((core) => core.display_text(encode(text)));
+}
+
+/** The version of the package. */
+export function version(): string {
+	return call((core) => core.version());
+}
+
+function appliedOf({ effects, receipt, entry }: AppliedParts, event: string): Applied {
+	return {
+		effects,
+		...(receipt === undefined ? {} : { receipt }),
+		...(entry === undefined ? {} : { entry: new Entry({ ...entry, event, compact: false }) }),
+	};
+}
+
+/** Brings a run into the instance of now, from the snapshot that the broken one gave. */
+function move(handle: RunHandle): void {
+	const bytes = encode(takeRescued(handle));
+	const generation = currentGeneration();
+	const id = call((core) => core.run_restore(bytes));
+	forgetRescued(handle);
+	handle.generation = generation;
+	handle.id = id;
+}
+
+function release(handle: RunHandle): void {
+	handle.freed = true;
+	if (handle.generation === currentGeneration()) call((core) => core.run_free(handle.id));
+	else forgetRescued(handle);
+}

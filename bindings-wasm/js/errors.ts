@@ -1,0 +1,82 @@
+/** The ways to say no. Each has a stable `code`, a `message` and `details`. */
+
+import { readJson } from './json.js';
+import type { Problem, Receipt } from './types.js';
+
+/** Something was not done; nothing has changed. */
+export class TurnlatchError extends Error {
+	static {
+		// On the prototype, so that it is no member of every error and survives minification.
+		this.prototype.name = 'TurnlatchError';
+	}
+	/** Says which case it is; stable. */
+	readonly code: string;
+	/** More about this one case; what it is depends on the class. */
+	readonly details: unknown;
+
+	constructor(code: string, message: string, details: unknown = null, options?: ErrorOptions) {
+		super(message, options);
+		this.code = code;
+		this.details = details;
+	}
+}
+
+/** Admission said no; there is no run. `details` lists every problem. */
+export class Refused extends TurnlatchError {
+	static {
+		this.prototype.name = 'Refused';
+	}
+	declare readonly details: Problem[];
+}
+
+/** An event was not applied; the run is unchanged. `details` is the receipt, if the event was a request. */
+export class Rejected extends TurnlatchError {
+	static {
+		this.prototype.name = 'Rejected';
+	}
+	declare readonly details: Receipt | null;
+}
+
+/** A snapshot or journal was not loaded. `details.place` says where it is wrong. */
+export class NotLoaded extends TurnlatchError {
+	static {
+		this.prototype.name = 'NotLoaded';
+	}
+	declare readonly details: { place: string };
+}
+
+/**
+ * The compiled core broke in the middle of a call: a bug of turnlatch, or a stack that was almost used up. The call has
+ * changed nothing, and the next one works again: runs move to a fresh instance.
+ */
+export class CorePanicked extends TurnlatchError {
+	static {
+		this.prototype.name = 'CorePanicked';
+	}
+	/** The run as it was before the call, to be read by `Run.fromJson`, if the call was about a run. */
+	readonly snapshot: string | undefined;
+
+	constructor(message: string, snapshot: string | undefined, cause: unknown) {
+		super('CORE_PANICKED', message, null, { cause });
+		this.snapshot = snapshot;
+	}
+}
+
+/**
+ * Data that cannot be an event, found before the core could look at it.
+ * @internal
+ */
+export function malformed(message: string, cause?: unknown): Rejected {
+	return new Rejected('EVENT_MALFORMED', message, null, cause === undefined ? undefined : { cause });
+}
+
+const KINDS = { refused: Refused, rejected: Rejected, not_loaded: NotLoaded } as const;
+
+/**
+ * The error that the core told as text (`src/errors.rs`).
+ * @internal
+ */
+export function toldError(text: string): Error {
+	const told = readJson(text) as { kind: keyof typeof KINDS | 'misuse'; code: string; message: string; details: unknown };
+	return told.kind === 'misuse' ? new TypeError(told.message) : new KINDS[told.kind](told.code, told.message, told.details);
+}

@@ -1,0 +1,117 @@
+import { encode, eventText } from './input.js';
+import { call } from './instance.js';
+import { readJson } from './json.js';
+import type { Plan } from './plan.js';
+import type { Json, Judged } from './types.js';
+
+/**
+ * What an entry is made of. It is text, so there is nothing to free and nothing that could get lost with an instance.
+ * @internal
+ */
+export interface EntryParts {
+	readonly revision: number;
+	readonly at: number;
+	/** The event's JSON text, as it was applied. */
+	readonly event: string;
+	readonly judged?: Judged | undefined;
+	readonly compact: boolean;
+}
+
+/** One event that changed a run, for its journal. */
+export class Entry {
+	readonly #parts: EntryParts;
+
+	/** @internal */
+	constructor(parts: EntryParts) {
+		this.#parts = parts;
+	}
+
+	/** The run's revision after it. */
+	get revision(): number {
+		return this.#parts.revision;
+	}
+
+	/** The time the host gave. */
+	get at(): number {
+		return this.#parts.at;
+	}
+
+	/** The entry without a turn's text: its digest and the recorded decision instead. */
+	compact(): Entry {
+		return new Entry({ ...this.#parts, compact: true });
+	}
+
+	/** The entry as data. */
+	toData(): { [key: string]: Json } {
+		return readJson(call((core) => core.entry_text(...this.#bytes()))) as { [key: string]: Json };
+	}
+
+	/** The entry as JSON text, chained to the text before it. */
+	lineAfter(runId: string, previous?: string): string {
+		const before = previous === undefined ? undefined : encode(previous);
+		return call((core) => core.entry_line(...this.#bytes(), encode(runId), before));
+	}
+
+	#bytes(): [Uint8Array, Uint8Array | undefined, boolean] {
+		const { revision, at, event, judged, compact } = this.#parts;
+		const entry = encode(`{"revision":${revision},"at":${at},"event":${event}}`);
+		return [entry, judged === undefined || !compact ? undefined : encode(eventText(judged)), compact];
+	}
+}
+
+/** What happened to a run, in order and chained; it replays to the same run and the same effects. */
+export class Journal {
+	readonly #runId: string;
+	readonly #lines: string[];
+
+	/** An empty journal for a run of this plan. */
+	constructor(plan: Plan);
+	/** @internal */
+	constructor(runId: string, lines: string[]);
+	constructor(of: Plan | string, lines: string[] = []) {
+		this.#runId = typeof of === 'string' ? of : of.runId;
+		this.#lines = lines;
+	}
+
+	/** Reads a journal back, or throws {@link NotLoaded}. */
+	static fromJson(text: string): Journal {
+		return Journal.#loaded(call((core) => core.journal_from_json(encode(text))));
+	}
+
+	/** Reads a journal back from the texts of its entries ({@link Entry.lineAfter}). */
+	static fromLines(runId: string, lines: Iterable<string>): Journal {
+		const texts = encode(JSON.stringify([...lines].map(String)));
+		return Journal.#loaded(call((core) => core.journal_from_lines(encode(runId), texts)));
+	}
+
+	static #loaded(text: string): Journal {
+		const { run_id, lines } = JSON.parse(text) as { run_id: string; lines: string[] };
+		return new Journal(run_id, lines);
+	}
+
+	/** How many entries there are. */
+	get length(): number {
+		return this.#lines.length;
+	}
+
+	/** The id of the run that it is about. */
+	get runId(): string {
+		return this.#runId;
+	}
+
+	/** The entries as JSON texts, for a store that appends them one by one. */
+	lines(): string[] {
+		return [...this.#lines];
+	}
+
+	/** Appends what {@link Run.apply} gave. */
+	push(entry: Entry): void {
+		this.#lines.push(entry.lineAfter(this.#runId, this.#lines.at(-1)));
+	}
+
+	/** The journal as JSON text. */
+	toJson(): string {
+		const lines = encode(JSON.stringify(this.#lines));
+		return call((core) => core.journal_to_json(encode(this.#runId), lines));
+	}
+}

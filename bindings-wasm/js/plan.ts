@@ -1,0 +1,91 @@
+/// <reference lib="esnext.disposable" />
+import { documentText, encode, optionalDocument } from './input.js';
+import { type Handle, call, currentGeneration } from './instance.js';
+import { readJson } from './json.js';
+import type * as types from './types.js';
+
+interface PlanHandle extends Handle {
+	/** A plan never changes, so its text is enough to make it again in a fresh instance. */
+	readonly text: string;
+	freed: boolean;
+}
+
+const abandoned = new FinalizationRegistry<PlanHandle>(release);
+const handles = new WeakMap<Plan, PlanHandle>();
+
+/** An admitted run's settings. */
+export class Plan {
+	/** Use {@link admit}. */
+	private constructor() {}
+
+	/** The run's id. */
+	get runId(): string {
+		return this.toData().run_id as string;
+	}
+
+	/** What admission warned of. */
+	get warnings(): types.Note[] {
+		return this.toData().warnings as unknown as types.Note[];
+	}
+
+	/** Every setting, as a snapshot holds it. */
+	toData(): { [key: string]: types.Json } {
+		return readJson(handleOf(this).text) as { [key: string]: types.Json };
+	}
+
+	/** Gives its memory back at once, instead of when it is collected. Runs made of it go on. */
+	free(): void {
+		const handle = handles.get(this);
+		if (handle === undefined || handle.freed) return;
+		abandoned.unregister(handle);
+		release(handle);
+	}
+
+	/** The same as {@link Plan.free}, for `using`. */
+	declare [Symbol.dispose]: () => void;
+}
+
+if (Symbol.dispose) Object.defineProperty(Plan.prototype, Symbol.dispose, { value: Plan.prototype.free });
+
+/** Makes a plan of a skill and a request, or throws {@link Refused} with every problem. */
+export function admit(manifest: types.Manifest, request: types.Document, host: types.HostSettings): Plan {
+	if (typeof host.engines === 'string') throw new TypeError('engines is a list of names, not one text');
+	const { runner, output_schema, input_schema, parameter_schema } = manifest;
+	const parts = [encode(documentText(runner)), encode(documentText(request))] as const;
+	const engines = encode(documentText([...host.engines]));
+	const schemas = [output_schema, input_schema, parameter_schema].map(optionalDocument);
+	const limits = encode(documentText(host.limits ?? {}));
+	const generation = currentGeneration();
+	const id = call((core) => core.admit(...parts, engines, schemas[0], schemas[1], schemas[2], limits));
+	const handle: PlanHandle = { generation, id, text: call((core) => core.plan_text(id)), freed: false };
+	const plan: Plan = Object.create(Plan.prototype) as Plan;
+	handles.set(plan, handle);
+	abandoned.register(plan, handle, handle);
+	return plan;
+}
+
+/**
+ * Where the plan lives, after it has been moved into the instance of now.
+ * @internal
+ */
+export function planId(plan: Plan): number {
+	const handle = handleOf(plan);
+	const generation = currentGeneration();
+	if (handle.generation !== generation) {
+		handle.id = call((core) => core.plan_restore(encode(handle.text)));
+		handle.generation = generation;
+	}
+	return handle.id;
+}
+
+function handleOf(plan: Plan): PlanHandle {
+	const handle = handles.get(plan);
+	if (handle === undefined) throw new TypeError('expected a plan, as `admit` gives it');
+	if (handle.freed) throw new TypeError('the plan was freed');
+	return handle;
+}
+
+function release(handle: PlanHandle): void {
+	handle.freed = true;
+	if (handle.generation === currentGeneration()) call((core) => core.plan_free(handle.id));
+}

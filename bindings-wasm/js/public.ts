@@ -1,0 +1,32 @@
+/** What every entry of the package offers, but for how it gets its wasm. */
+
+import * as instance from './instance.js';
+
+export {
+	type Answered,
+	type Applied,
+	Run,
+	codes,
+	displayText,
+	evaluateTurn,
+	patchSkill,
+	replay,
+	version,
+} from './core.js';
+export { CorePanicked, NotLoaded, Refused, Rejected, TurnlatchError } from './errors.js';
+export { Entry, Journal } from './journal.js';
+export { Plan, admit } from './plan.js';
+export type * from './types.js';
+
+/** Where the wasm comes from: a URL, a request, a response, bytes, or a compiled `WebAssembly.Module`. */
+export type InitInput = string | object;
+
+/** Makes the core of bytes or a compiled `WebAssembly.Module`, without waiting; the second time it does nothing. */
+export function initSync(module: object): void {
+	instance.initSync(module as WebAssembly.Module);
+}
+
+/** How many bytes of memory the core has taken; it grows and never shrinks. */
+export function memoryBytes(): number {
+	return instance.memoryBytes();
+}

@@ -1,0 +1,377 @@
+/** The data that goes in and comes out, as it stands on the wire. Everything is a plain object: `switch` on `type`. */
+
+/** JSON data. Integers that a number cannot hold exactly are bigints. */
+export type Json = null | boolean | number | bigint | string | Json[] | { [key: string]: Json };
+/** Data that is handed in: anything that can be written as JSON. */
+export type JsonInput =
+	| null
+	| boolean
+	| number
+	| bigint
+	| string
+	| readonly JsonInput[]
+	| { readonly [key: string]: JsonInput };
+
+/** Milliseconds since the Unix epoch, or a date. */
+export type Time = number | bigint | Date;
+
+export type Status = 'queued' | 'running' | 'waiting_user' | 'succeeded' | 'failed' | 'canceled';
+export type ExecutionMode = 'auto' | 'interactive';
+export type Kind = 'choose_one' | 'confirm' | 'fill_fields' | 'open_text' | 'risk_ack';
+export type ResolutionMode = 'user_reply' | 'auto_decide_timeout' | 'canceled' | 'expired';
+
+/** A document: its text as it is, or data that stands for its JSON text. */
+export type Document = string | { readonly [key: string]: JsonInput };
+/** A JSON Schema; `true` and `false` are schemas too. */
+export type Schema = Document | boolean;
+
+/** What a skill declares: its `runner.json` and its schemas. */
+export interface Manifest {
+	readonly runner: Document;
+	readonly output_schema?: Schema;
+	readonly input_schema?: Schema;
+	readonly parameter_schema?: Schema;
+}
+
+/** How much of anything the core takes in before it says no. */
+export interface Limits {
+	turn_text_bytes: number;
+	json_depth: number;
+	schema_bytes: number;
+	manifest_bytes: number;
+	prompt_bytes: number;
+	options: number;
+	reply_bytes: number;
+	interactions: number;
+}
+
+/** What the host can do. */
+export interface HostSettings {
+	readonly engines: Iterable<string>;
+	readonly limits?: Readonly<Partial<Limits>>;
+}
+
+export interface Message {
+	role: string;
+	text: string;
+}
+
+export interface SlotGranted {
+	type: 'slot_granted';
+	slot_id: string;
+}
+
+/** What a finished turn left behind; at most one of `output`, `messages` and `text`. */
+export interface TurnReport {
+	attempt_number?: number | bigint;
+	slot_id?: string;
+	exit_code?: number | bigint;
+	failure_reason?: string;
+	output?: JsonInput;
+	messages?: readonly Message[];
+	text?: string;
+	session_handle?: string;
+	artifacts?: readonly string[];
+}
+
+export interface TurnFinished extends TurnReport {
+	type: 'turn_finished';
+	attempt_number: number | bigint;
+}
+
+export interface ReplyOptions {
+	/** Makes a repeated send harmless: the same key and reply are taken once. */
+	idempotency_key?: string;
+	/** Take the reply only if the run is still at this revision. */
+	expected_revision?: number | bigint;
+}
+
+export interface Reply extends ReplyOptions {
+	type: 'reply';
+	interaction_id: number | bigint;
+	response: JsonInput;
+}
+
+export interface TimerFired {
+	type: 'timer_fired';
+	interaction_id: number | bigint;
+}
+
+export interface ProcessLost {
+	type: 'process_lost';
+	attempt_number: number | bigint;
+	slot_id?: string;
+}
+
+export interface Cancel {
+	type: 'cancel';
+	reason?: string;
+}
+
+/** What happened, told to the core. */
+export type Event = SlotGranted | TurnFinished | Reply | TimerFired | ProcessLost | Cancel;
+
+export interface AcquireSlot {
+	type: 'acquire_slot';
+	id: string;
+	slot_id: string;
+}
+
+export interface ReleaseSlot {
+	type: 'release_slot';
+	id: string;
+	slot_id: string;
+}
+
+export interface Resume {
+	session_handle?: string;
+	interaction_id: number;
+	response: string;
+}
+
+export interface StartTurn {
+	type: 'start_turn';
+	id: string;
+	attempt_number: number;
+	slot_id: string;
+	resume?: Resume;
+}
+
+export interface InjectReply {
+	type: 'inject_reply';
+	id: string;
+	attempt_number: number;
+	slot_id: string;
+	interaction_id: number;
+	response: string;
+}
+
+export interface TerminateProcess {
+	type: 'terminate_process';
+	id: string;
+	attempt_number: number;
+	slot_id: string;
+}
+
+export interface SetTimer {
+	type: 'set_timer';
+	id: string;
+	interaction_id: number;
+	at: number;
+}
+
+export interface CancelTimer {
+	type: 'cancel_timer';
+	id: string;
+	interaction_id: number;
+}
+
+export interface Notify {
+	type: 'notify';
+	id: string;
+	what: 'status_changed';
+	status: Status;
+	interaction_id?: number;
+}
+
+/** What the host must do, told by the core. */
+export type Effect =
+	| AcquireSlot
+	| ReleaseSlot
+	| StartTurn
+	| InjectReply
+	| TerminateProcess
+	| SetTimer
+	| CancelTimer
+	| Notify;
+
+export interface Resolved {
+	resolution_mode: ResolutionMode;
+	resolved_at: number;
+	resolved_by: 'user' | 'auto_decision' | 'end_of_run' | 'deadline';
+}
+
+/** What became of a request. */
+export interface Receipt {
+	receipt:
+		| 'accepted'
+		| 'duplicate'
+		| 'conflict'
+		| 'stale'
+		| 'not_waiting'
+		| 'unknown'
+		| 'not_interactive'
+		| 'too_large'
+		| 'canceled'
+		| 'already_ended';
+	code?: string;
+	interaction_id?: number;
+	pending_interaction_id?: number;
+	resolved?: Resolved;
+	status: Status;
+	revision: number;
+}
+
+export interface Note {
+	code: string;
+	message: string;
+}
+
+export interface Violation {
+	instance_path: string;
+	schema_path: string;
+	message: string;
+}
+
+export interface Evidence {
+	marker: 'absent' | 'declined' | 'found';
+	output: 'missing' | 'unparsable' | 'invalid' | 'valid' | 'unchecked';
+	source?: 'host' | 'whole_text' | 'json_fence' | 'fence' | 'prose';
+	asks: boolean;
+	violations?: Violation[];
+}
+
+export interface GateCheck {
+	gate: string;
+	result: 'passed' | 'decided';
+	detail: string;
+}
+
+export interface Decision {
+	outcome: 'succeeded' | 'failed' | 'waiting_user';
+	rule: string;
+	code?: string;
+	message: string;
+	evidence: Evidence;
+	warnings: Note[];
+	diagnostics: Note[];
+	checks: GateCheck[];
+}
+
+/** A decision and what the run goes on with. `question` is as a snapshot holds it. */
+export interface Judged {
+	decision: Decision;
+	data_text?: string;
+	question?: { [key: string]: Json };
+}
+
+export interface RunError {
+	code: string;
+	message: string;
+}
+
+export interface StatusView {
+	run_id: string;
+	status: Status;
+	execution_mode: ExecutionMode;
+	engine: string;
+	attempt_number: number;
+	max_attempt?: number;
+	pending_interaction_id?: number;
+	warnings: Note[];
+	error?: RunError;
+	diagnostics: Note[];
+	interaction_count: number;
+	auto_decision_count: number;
+	/** The result as data; `data_text` is the same to the letter. */
+	data?: Json;
+	data_text?: string;
+	created_at: number;
+	updated_at: number;
+	revision: number;
+}
+
+export interface Option {
+	label: string;
+	value?: Json;
+}
+
+export interface Interaction {
+	interaction_id: number;
+	kind: Kind;
+	prompt: string;
+	display_prompt: string;
+	options: Option[];
+	ui_hints: { [key: string]: Json };
+	default_decision_policy: string;
+	required_fields: string[];
+	context: { [key: string]: Json };
+	attempt_number: number;
+	asked_at: number;
+	deadline_at?: number;
+}
+
+export interface PendingView {
+	run_id: string;
+	status: Status;
+	pending: Interaction | null;
+}
+
+export interface InteractionRecord {
+	interaction_id: number;
+	attempt_number: number;
+	kind: Kind;
+	prompt: string;
+	response?: string;
+	resolution_mode: ResolutionMode;
+	asked_at: number;
+	resolved_at: number;
+	idempotency_key?: string;
+	revision: number;
+}
+
+export interface Keep {
+	slot_id?: string;
+	timer?: number;
+	process?: string;
+}
+
+export interface Outstanding {
+	effects: Effect[];
+	keep: Keep;
+}
+
+export interface AllowedRequest {
+	request: 'reply' | 'cancel';
+	allowed: boolean;
+	code?: string;
+	arguments?: { [key: string]: Json };
+	max_response_bytes?: number;
+	deadline_at?: number;
+	remaining_ms?: number;
+}
+
+export interface Allowed {
+	revision: number;
+	requests: AllowedRequest[];
+}
+
+export interface Explanation {
+	status: Status;
+	reason: string;
+	code?: string;
+	decision?: Decision;
+}
+
+export interface WhyNot {
+	target: Status;
+	reached: boolean;
+	reasons: string[];
+	violations?: Violation[];
+}
+
+export interface CodeInfo {
+	code: string;
+	kind: 'refusal' | 'rejection' | 'failure' | 'warning' | 'diagnostic' | 'storage';
+	http: number;
+	meaning: string;
+	remedy: string;
+}
+
+/** One thing that admission found wrong. */
+export interface Problem {
+	code: string;
+	path: string;
+	message: string;
+	details?: Json;
+}

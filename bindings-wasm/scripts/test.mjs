@@ -1,0 +1,38 @@
+// Builds the tests (Node 20 reads no TypeScript) and runs them: all, or those whose names are given.
+import { spawnSync } from 'node:child_process';
+import { readdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const out = join(root, 'build/tests');
+const wanted = process.argv.slice(2);
+const tests = readdirSync(join(root, 'tests'))
+	.filter((name) => name.endsWith('.test.ts'))
+	.map((name) => name.slice(0, -'.ts'.length))
+	.filter((name) => wanted.length === 0 || wanted.includes(name.slice(0, -'.test'.length)));
+if (tests.length === 0) throw new Error(`no tests named ${wanted.join(', ')}`);
+
+rmSync(out, { recursive: true, force: true });
+await build({
+	absWorkingDir: root,
+	entryPoints: tests.map((name) => `tests/${name}.ts`),
+	bundle: true,
+	// The package is imported as users do it, by its name.
+	packages: 'external',
+	format: 'esm',
+	platform: 'node',
+	target: 'node20',
+	sourcemap: 'inline',
+	outdir: out,
+	outExtension: { '.js': '.mjs' },
+	logLevel: 'warning',
+	tsconfigRaw: {},
+});
+const files = tests.map((name) => join(out, `${name}.mjs`));
+const { status } = spawnSync(process.execPath, ['--enable-source-maps', '--expose-gc', '--test', '--test-reporter=spec', ...files], {
+	cwd: root,
+	stdio: 'inherit',
+});
+process.exit(status ?? 1);

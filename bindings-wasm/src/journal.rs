@@ -1,0 +1,91 @@
+//! Journals and their entries. They cross as text and nothing of them stays here, so nobody has to free them.
+
+use serde::{Deserialize, Serialize};
+use turnlatch::{Effect, Journal, JournalEntry};
+use wasm_bindgen::prelude::*;
+
+use crate::convert::{json_text, read_json, text};
+use crate::errors::not_loaded;
+use crate::run::keep;
+use crate::table::PLANS;
+
+/// An entry as JavaScript keeps it: the event's text and, of a turn, the judgement.
+fn read_entry(entry: &[u8], judged: Option<Box<[u8]>>, compact: bool) -> Result<JournalEntry, JsValue> {
+    let entry: JournalEntry = read_json(entry)?;
+    let entry = match judged {
+        Some(judged) => entry.with_judged(read_json(&judged)?),
+        None => entry,
+    };
+    Ok(if compact { entry.compact() } else { entry })
+}
+
+/// An entry's JSON text.
+#[wasm_bindgen]
+pub fn entry_text(entry: &[u8], judged: Option<Box<[u8]>>, compact: bool) -> Result<String, JsValue> {
+    json_text(&read_entry(entry, judged, compact)?)
+}
+
+/// An entry's JSON text, chained to the text before it.
+#[wasm_bindgen]
+pub fn entry_line(
+    entry: &[u8],
+    judged: Option<Box<[u8]>>,
+    compact: bool,
+    run_id: &[u8],
+    previous: Option<Box<[u8]>>,
+) -> Result<String, JsValue> {
+    let previous = previous.as_deref().map(text).transpose()?;
+    let line = read_entry(entry, judged, compact)?.line_after(text(run_id)?, previous);
+    line.map_err(|error| not_loaded(&error))
+}
+
+#[derive(Deserialize)]
+struct Named {
+    run_id: String,
+}
+
+#[derive(Serialize)]
+struct Loaded {
+    run_id: String,
+    lines: Vec<String>,
+}
+
+/// Reads a journal back from its document, as its run's id and its lines.
+#[wasm_bindgen]
+pub fn journal_from_json(document: &[u8]) -> Result<String, JsValue> {
+    let journal = Journal::from_json(text(document)?).map_err(|error| not_loaded(&error))?;
+    let Named { run_id } = read_json(document)?;
+    json_text(&Loaded { run_id, lines: journal.lines() })
+}
+
+/// Reads a journal back from its lines, which may be written in other ways than ours.
+#[wasm_bindgen]
+pub fn journal_from_lines(run_id: &[u8], lines: &[u8]) -> Result<String, JsValue> {
+    let journal = chained(run_id, lines)?;
+    json_text(&Loaded { run_id: text(run_id)?.to_owned(), lines: journal.lines() })
+}
+
+/// A journal's document.
+#[wasm_bindgen]
+pub fn journal_to_json(run_id: &[u8], lines: &[u8]) -> Result<String, JsValue> {
+    Ok(chained(run_id, lines)?.to_json())
+}
+
+#[derive(Serialize)]
+struct Replayed<'a> {
+    handle: u32,
+    effects: &'a [Vec<Effect>],
+}
+
+/// Makes a run again from its plan and journal.
+#[wasm_bindgen]
+pub fn journal_replay(plan: u32, run_id: &[u8], lines: &[u8]) -> Result<String, JsValue> {
+    let plan = PLANS.with(|plans| plans.get(plan))?;
+    let replayed = turnlatch::replay(plan, &chained(run_id, lines)?).map_err(|error| not_loaded(&error))?;
+    json_text(&Replayed { handle: keep(replayed.run), effects: &replayed.effects })
+}
+
+fn chained(run_id: &[u8], lines: &[u8]) -> Result<Journal, JsValue> {
+    let lines: Vec<String> = read_json(lines)?;
+    Journal::from_lines(text(run_id)?, lines.iter().map(String::as_str)).map_err(|error| not_loaded(&error))
+}

@@ -1,0 +1,101 @@
+//! The core for JavaScript. Each function converts in, calls the core, and converts out; `js/` gives it its types.
+//!
+//! Plans and runs live in here under a handle. Everything else crosses as text: JavaScript writes and reads JSON faster
+//! than an object can be walked from here, member by member, and text needs no care for `__proto__` and large integers.
+
+#[cfg(feature = "breakable")]
+mod breakable;
+mod convert;
+mod errors;
+mod journal;
+mod panics;
+mod run;
+mod table;
+
+use turnlatch::{Code, Event, ExecutionMode, HostSettings, Manifest, PatchWording, RunPlan, RunRequest};
+use wasm_bindgen::prelude::*;
+
+use convert::{json_text, optional_text, read_json, text};
+use errors::{misuse, refused, rejected};
+use table::PLANS;
+
+/// Makes a plan, or throws every problem.
+#[wasm_bindgen]
+#[expect(clippy::too_many_arguments, reason = "members of one object in JavaScript")]
+pub fn admit(
+    runner: &[u8],
+    request: &[u8],
+    engines: &[u8],
+    output_schema: Option<Box<[u8]>>,
+    input_schema: Option<Box<[u8]>>,
+    parameter_schema: Option<Box<[u8]>>,
+    limits: &[u8],
+) -> Result<u32, JsValue> {
+    let manifest = Manifest {
+        runner: text(runner)?.to_owned(),
+        output_schema: optional_text(output_schema)?,
+        input_schema: optional_text(input_schema)?,
+        parameter_schema: optional_text(parameter_schema)?,
+    };
+    let host = HostSettings { engines: read_json(engines)?, limits: read_json(limits)? };
+    let plan = turnlatch::admit(&manifest, &RunRequest(text(request)?.to_owned()), &host);
+    plan.map(|plan| PLANS.with(|plans| plans.add(plan))).map_err(|refusal| refused(&refusal))
+}
+
+/// Every setting of a plan, as a snapshot holds it.
+#[wasm_bindgen]
+pub fn plan_text(plan: u32) -> Result<String, JsValue> {
+    json_text(&*PLANS.with(|plans| plans.get(plan))?)
+}
+
+/// A plan of the text that [`plan_text`] gave before the instance was replaced.
+#[wasm_bindgen]
+pub fn plan_restore(plan: &[u8]) -> Result<u32, JsValue> {
+    let plan: RunPlan = read_json(plan)?;
+    Ok(PLANS.with(|plans| plans.add(plan.into())))
+}
+
+/// Gives a plan's memory back.
+#[wasm_bindgen]
+pub fn plan_free(plan: u32) {
+    PLANS.with(|plans| plans.remove(plan));
+}
+
+/// Judges one turn by itself; the report is the text of a `turn_finished` event.
+#[wasm_bindgen]
+pub fn evaluate_turn(plan: u32, report: &[u8]) -> Result<String, JsValue> {
+    let plan = PLANS.with(|plans| plans.get(plan))?;
+    match Event::from_json(text(report)?).map_err(|error| rejected(&error))? {
+        Event::TurnFinished(report) => json_text(&turnlatch::evaluate_turn(&plan, &report)),
+        _ => Err(misuse("a report is a finished turn")),
+    }
+}
+
+/// The skill's text with the instructions for this mode at its end.
+#[wasm_bindgen]
+pub fn patch_skill(skill: &[u8], mode: &str, plan: Option<u32>) -> Result<String, JsValue> {
+    let known = [ExecutionMode::Auto, ExecutionMode::Interactive].into_iter().find(|known| known.as_str() == mode);
+    let mode = known.ok_or_else(|| misuse("expected `auto` or `interactive`"))?;
+    let plan = plan.map(|plan| PLANS.with(|plans| plans.get(plan))).transpose()?;
+    let schema = plan.as_ref().and_then(|plan| plan.output_schema.as_ref());
+    Ok(turnlatch::patch_skill(text(skill)?, mode, schema, &PatchWording::default()))
+}
+
+/// Every stable code.
+#[wasm_bindgen]
+pub fn codes() -> Result<String, JsValue> {
+    json_text(&Code::ALL.iter().map(|code| code.info()).collect::<Vec<_>>())
+}
+
+/// The text with escapes, control and bidi characters made visible.
+#[wasm_bindgen]
+pub fn display_text(shown: &[u8]) -> Result<String, JsValue> {
+    Ok(turnlatch::display_text(text(shown)?).into_owned())
+}
+
+/// The version of the package.
+#[wasm_bindgen]
+#[must_use]
+pub fn version() -> String {
+    env!("CARGO_PKG_VERSION").to_owned()
+}

@@ -1,0 +1,184 @@
+//! Runs by their handle.
+
+use std::rc::Rc;
+
+use serde::Serialize;
+use turnlatch::{Applied, Effect, Event, Judged, Receipt, Run, Status};
+use wasm_bindgen::prelude::*;
+
+use crate::convert::{json_text, text, time};
+use crate::errors::{misuse, not_loaded, rejected};
+use crate::table::{PLANS, RUNS};
+
+/// What came of an event. The entry's event is not among it: JavaScript has its text already.
+#[derive(Serialize)]
+struct AppliedParts<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    handle: Option<u32>,
+    effects: &'a [Effect],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    receipt: Option<&'a Receipt>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    entry: Option<EntryParts<'a>>,
+}
+
+#[derive(Serialize)]
+struct EntryParts<'a> {
+    revision: u64,
+    at: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    judged: Option<&'a Judged>,
+}
+
+fn applied_text(handle: Option<u32>, applied: &Applied) -> Result<String, JsValue> {
+    let entry = applied.entry.as_ref().map(|entry| EntryParts {
+        revision: entry.revision,
+        at: entry.at.as_millis(),
+        judged: entry.judged(),
+    });
+    json_text(&AppliedParts { handle, effects: &applied.effects, receipt: applied.receipt.as_ref(), entry })
+}
+
+pub(crate) fn keep(run: Run) -> u32 {
+    RUNS.with(|runs| runs.add(Rc::new(run)))
+}
+
+fn find(run: u32) -> Result<Rc<Run>, JsValue> {
+    RUNS.with(|runs| runs.get(run))
+}
+
+/// Makes a run of an admitted plan.
+#[wasm_bindgen]
+pub fn run_create(plan: u32, now: f64) -> Result<String, JsValue> {
+    let (run, applied) = Run::create(PLANS.with(|plans| plans.get(plan))?, time(now)?);
+    applied_text(Some(keep(run)), &applied)
+}
+
+/// Reads a snapshot back.
+#[wasm_bindgen]
+pub fn run_restore(snapshot: &[u8]) -> Result<u32, JsValue> {
+    Run::restore(text(snapshot)?).map(keep).map_err(|error| not_loaded(&error))
+}
+
+/// Applies one event given as JSON text.
+///
+/// The step is made on a copy: whatever breaks on the way, the table still holds the run as it was. The copy costs less
+/// than the snapshot that a host saves after the step.
+#[wasm_bindgen]
+pub fn run_apply(run: u32, event: &[u8], now: f64) -> Result<String, JsValue> {
+    let mut next = Run::clone(&*find(run)?);
+    let event = Event::from_json(text(event)?).map_err(|error| rejected(&error))?;
+    let applied = next.apply(event, time(now)?).map_err(|error| rejected(&error))?;
+    let told = applied_text(None, &applied)?;
+    if applied.entry.is_some() {
+        RUNS.with(|runs| runs.replace(run, Rc::new(next)));
+    }
+    Ok(told)
+}
+
+/// A run of its own in the same state.
+#[wasm_bindgen]
+pub fn run_copy(run: u32) -> Result<u32, JsValue> {
+    let run = find(run)?;
+    Ok(RUNS.with(|runs| runs.add(run)))
+}
+
+/// Gives a run's memory back.
+#[wasm_bindgen]
+pub fn run_free(run: u32) {
+    RUNS.with(|runs| runs.remove(run));
+}
+
+/// The handles of all runs.
+#[wasm_bindgen]
+#[must_use]
+pub fn live_runs() -> Vec<u32> {
+    RUNS.with(crate::table::Table::handles)
+}
+
+/// The run as canonical JSON text.
+#[wasm_bindgen]
+pub fn run_snapshot(run: u32) -> Result<String, JsValue> {
+    Ok(find(run)?.snapshot())
+}
+
+/// The run's id.
+#[wasm_bindgen]
+pub fn run_id(run: u32) -> Result<String, JsValue> {
+    Ok(find(run)?.plan().run_id.clone())
+}
+
+/// Where the run is.
+#[wasm_bindgen]
+pub fn run_status(run: u32) -> Result<String, JsValue> {
+    Ok(find(run)?.status().as_str().to_owned())
+}
+
+/// Whether nothing can happen to it any more.
+#[wasm_bindgen]
+pub fn run_ended(run: u32) -> Result<bool, JsValue> {
+    Ok(find(run)?.status().is_end())
+}
+
+/// How many events have changed it; far below 2^53.
+#[wasm_bindgen]
+#[expect(clippy::cast_precision_loss, reason = "it counts events one by one and never comes near 2^53")]
+pub fn run_revision(run: u32) -> Result<f64, JsValue> {
+    Ok(find(run)?.revision() as f64)
+}
+
+/// The number of the last turn that started.
+#[wasm_bindgen]
+pub fn run_attempt_number(run: u32) -> Result<u32, JsValue> {
+    Ok(find(run)?.attempt_number())
+}
+
+/// The last good handle of the agent's session.
+#[wasm_bindgen]
+pub fn run_session_handle(run: u32) -> Result<Option<String>, JsValue> {
+    Ok(find(run)?.session_handle().map(str::to_owned))
+}
+
+/// The run as a client sees it.
+#[wasm_bindgen]
+pub fn run_status_view(run: u32) -> Result<String, JsValue> {
+    json_text(&find(run)?.status_view())
+}
+
+/// The pending question as a client sees it.
+#[wasm_bindgen]
+pub fn run_pending_view(run: u32) -> Result<String, JsValue> {
+    json_text(&find(run)?.pending_view())
+}
+
+/// Every question that came to its end.
+#[wasm_bindgen]
+pub fn run_history(run: u32) -> Result<String, JsValue> {
+    json_text(find(run)?.history())
+}
+
+/// What the host still owes.
+#[wasm_bindgen]
+pub fn run_outstanding(run: u32) -> Result<String, JsValue> {
+    json_text(&find(run)?.outstanding())
+}
+
+/// Why the run is where it is.
+#[wasm_bindgen]
+pub fn run_explain(run: u32) -> Result<String, JsValue> {
+    json_text(&find(run)?.explain())
+}
+
+/// What keeps the run from a status.
+#[wasm_bindgen]
+pub fn run_why_not(run: u32, target: &str) -> Result<String, JsValue> {
+    let known = Status::ALL.into_iter().find(|status| status.as_str() == target);
+    let target = known.ok_or_else(|| misuse("expected the name of a status"))?;
+    json_text(&find(run)?.why_not(target))
+}
+
+/// The requests that would be taken now.
+#[wasm_bindgen]
+pub fn run_allowed(run: u32, now: f64) -> Result<String, JsValue> {
+    json_text(&find(run)?.allowed(time(now)?))
+}

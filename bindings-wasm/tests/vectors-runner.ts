@@ -1,0 +1,373 @@
+/**
+ * Carries out a vector and fills in what the core answers, as `tests/rust/src/vector.rs` does. It runs in Node and in
+ * a page alike, so it is handed the package and the vectors and imports neither.
+ */
+
+import type * as turnlatch from 'turnlatch';
+import { canonical, compact, define, read } from './exact-json.js';
+import { reorder, resignJournal, resignSnapshot } from './tamper.js';
+
+export type Package = typeof turnlatch;
+type Json = unknown;
+type Members = Record<string, Json>;
+
+export interface Vector extends Members {
+	name: string;
+	given?: Members;
+	admission?: Json;
+	steps?: Members[];
+}
+
+const DEFAULT_RUNNER = '{"execution_modes": ["auto", "interactive"]}';
+const DEFAULT_OUTPUT_SCHEMA =
+	'{"type":"object","required":["answer"],"properties":{"answer":{"type":"integer"}},"additionalProperties":false}';
+const NOT_THE_KIND = new Set(['at', 'then', 'edit', 'entries', 'resign']);
+
+/** The vectors of a file's text. */
+export function readVectors(text: string): Vector[] {
+	const file = read(text) as { about: string; vectors: Vector[] };
+	known(file, ['about', 'vectors']);
+	for (const vector of file.vectors) known(vector, ['name', 'covers', 'given', 'admission', 'steps']);
+	return file.vectors;
+}
+
+/** The vector with every expectation as the core answers it. */
+export async function execute(core: Package, vector: Vector): Promise<Vector> {
+	const filled: Vector = { ...vector, steps: (vector.steps ?? []).map((step) => ({ ...step })) };
+	let plan: turnlatch.Plan;
+	try {
+		plan = admission(core, vector.given ?? {});
+	} catch (error) {
+		if (!(error instanceof core.Refused)) throw error;
+		assert(filled.steps?.length === 0, 'nothing can follow a refusal');
+		filled.admission = { refused: refused(error) };
+		return filled;
+	}
+	filled.admission = { warnings: plan.warnings };
+	const stage = new Stage(core, plan);
+	for (const [index, step] of (filled.steps ?? []).entries()) {
+		try {
+			step.then = await stage.carryOut(expandMembers(step));
+		} catch (error) {
+			throw new Error(`${vector.name}\n  step ${index + 1}: ${String(error)}`, { cause: error });
+		}
+	}
+	stage.checkLaws();
+	stage.free();
+	plan.free();
+	return filled;
+}
+
+/** What the vectors of one file gave: a line of canonical JSON each, the same in every runtime. */
+export async function results(core: Package, text: string): Promise<string[]> {
+	const lines: string[] = [];
+	for (const vector of readVectors(text)) {
+		const { name, admission, steps } = await execute(core, vector);
+		lines.push(canonical({ name, admission, then: (steps ?? []).map((step) => step.then) }));
+	}
+	return lines;
+}
+
+/** Where the vectors of a file do not hold. */
+export async function broken(core: Package, text: string): Promise<string[]> {
+	const told: string[] = [];
+	for (const vector of readVectors(text)) {
+		try {
+			const found = difference(vector, await execute(core, vector));
+			if (found !== undefined) told.push(found);
+		} catch (error) {
+			told.push(`${vector.name}\n  ${String(error)}`);
+		}
+	}
+	return told;
+}
+
+/** Where two vectors differ. 1, 1n, "1" and true are four values; the order of keys does not matter. */
+export function difference(expected: Vector, found: Vector): string | undefined {
+	const pairs: [string, Json, Json][] = [['admission', expected.admission, found.admission]];
+	assert((expected.steps ?? []).length === (found.steps ?? []).length, 'a step is missing');
+	for (const [index, step] of (expected.steps ?? []).entries()) {
+		pairs.push([`step ${index + 1}`, step.then, found.steps?.[index]?.then]);
+	}
+	for (const [place, left, right] of pairs) {
+		if (canonical(left) !== canonical(right)) {
+			return `${expected.name}\n  ${place} expected ${canonical(left)}\n  ${place} found    ${canonical(right)}`;
+		}
+	}
+	return undefined;
+}
+
+function asText(value: Json): string {
+	return typeof value === 'string' ? value : compact(value);
+}
+
+/** Long texts are written short: `{"repeat": "ab", "times": 3}` is a string, and so is `{"concat": [...]}`. */
+function expand(value: Json): Json {
+	if (Array.isArray(value)) return value.map(expand);
+	if (typeof value !== 'object' || value === null) return value;
+	const members = value as Members;
+	const keys = Object.keys(members).sort().join();
+	if (keys === 'repeat,times') return (expand(members.repeat) as string).repeat(members.times as number);
+	if (keys === 'concat' && Array.isArray(members.concat)) return members.concat.map(expand).join('');
+	return expandMembers(members);
+}
+
+function expandMembers(members: Members): Members {
+	const expanded: Members = {};
+	for (const [key, value] of Object.entries(members)) define(expanded, key, expand(value));
+	return expanded;
+}
+
+/** The plan of what is given over the defaults, or Refused; the same from text and from objects. */
+function admission(core: Package, given: Members): turnlatch.Plan {
+	const { skill, request, request_text, engines, limits, ...unknown } = expandMembers(given);
+	known(unknown, []);
+	const parts: Members = { runner: DEFAULT_RUNNER, output_schema: DEFAULT_OUTPUT_SCHEMA, ...(skill as Members) };
+	const asked =
+		request_text === undefined
+			? { run_id: 'r1', engine: 'codex', execution_mode: 'interactive', ...(request as Members) }
+			: asText(request_text);
+	const host = { engines: engines ?? ['codex', 'claude', 'gemini', 'opencode'], ...(limits === undefined ? {} : { limits }) };
+	const answer = (form: (part: Json) => Json) => {
+		const manifest: Members = {};
+		for (const [name, part] of Object.entries(parts)) {
+			// Only `output_schema: null` means that there is none; elsewhere null is a text like any other.
+			if (name !== 'output_schema' || part !== null) manifest[name] = form(part);
+		}
+		return core.admit(manifest as never, form(asked) as never, host as never);
+	};
+	const outcome = (form: (part: Json) => Json) => {
+		try {
+			const plan = answer(form);
+			const data = plan.toData();
+			plan.free();
+			return data;
+		} catch (error) {
+			if (error instanceof core.Refused) return refused(error);
+			throw error;
+		}
+	};
+	// What is no object has to be given as text; for all others the object must lead to the same answer.
+	const isData = (part: Json) => typeof part === 'boolean' || (typeof part === 'object' && part !== null && !Array.isArray(part));
+	const [byData, byText] = [outcome((part) => (isData(part) ? part : asText(part))), outcome(asText)];
+	assert(canonical(byData) === canonical(byText), `object and text are admitted differently: ${canonical(byData)} ${canonical(byText)}`);
+	return answer(asText);
+}
+
+function refused(error: turnlatch.Refused): Json {
+	return { code: error.code, message: error.message, problems: error.details };
+}
+
+function rejected(error: turnlatch.Rejected): Json {
+	const receipt = error.details === null ? {} : { receipt: error.details };
+	return { rejected: { code: error.code, message: error.message, ...receipt } };
+}
+
+/** One run on its way through a vector, with its journals. */
+class Stage {
+	readonly #core: Package;
+	readonly #plan: turnlatch.Plan;
+	#run!: turnlatch.Run;
+	#full!: turnlatch.Journal;
+	#compact!: turnlatch.Journal;
+	#effects: Json[] = [];
+
+	constructor(core: Package, plan: turnlatch.Plan) {
+		this.#core = core;
+		this.#plan = plan;
+		this.#start(0);
+	}
+
+	#start(at: Json): void {
+		const [run, created] = this.#core.Run.create(this.#plan, at as number);
+		this.#run?.free();
+		this.#run = run;
+		this.#full = new this.#core.Journal(this.#plan);
+		this.#compact = new this.#core.Journal(this.#plan);
+		this.#effects = [];
+		this.#record(created);
+	}
+
+	#record({ entry, effects }: turnlatch.Applied): void {
+		if (entry === undefined) throw new Error('there is no entry');
+		this.#full.push(entry);
+		this.#compact.push(entry.compact());
+		this.#effects.push(effects);
+	}
+
+	async carryOut(step: Members): Promise<Json> {
+		const kind = Object.keys(step).find((key) => !NOT_THE_KIND.has(key)) ?? '';
+		const argument = step[kind];
+		const at = 'at' in step ? step.at : 0;
+		switch (kind) {
+			case 'create':
+				assert(this.#full.length === 1, 'a run is created once, first');
+				this.#start(at);
+				return { effects: this.#effects[0], status: this.#run.status };
+			case 'event':
+				return this.#event(argument, at as number);
+			case 'event_text':
+				return this.#taken(this.#run, (run) => run.applyJson(argument as string, at as number), true);
+			case 'query':
+				return this.#query(argument);
+			case 'turn':
+				return this.#turn(argument);
+			case 'patch':
+				return this.#patch(argument as { skill: string; mode: turnlatch.ExecutionMode });
+			case 'reload':
+				return this.#reload(argument);
+			case 'load':
+				return this.#load(argument, step);
+			case 'display':
+				return this.#core.displayText(argument as string);
+			default:
+				throw new Error(`unknown step ${kind}`);
+		}
+	}
+
+	/** The object is applied; its text must do the same to a copy of the run. */
+	#event(event: Json, at: number): Json {
+		const copy = this.#core.Run.fromJson(this.#run.toJson());
+		const byText = this.#taken(copy, (run) => run.applyJson(compact(event), at), false);
+		const byData = this.#taken(this.#run, (run) => run.apply(event as turnlatch.Event, at), true);
+		assert(canonical(byData) === canonical(byText), `the object gave ${canonical(byData)}, its text ${canonical(byText)}`);
+		assert(this.#run.toJson() === copy.toJson(), 'the object and its text lead to different runs');
+		copy.free();
+		return byData;
+	}
+
+	/** What comes of an event, and the law that one that was rejected or absorbed changes nothing. */
+	#taken(run: turnlatch.Run, apply: (run: turnlatch.Run) => turnlatch.Applied, record: boolean): Json {
+		const before = run.toJson();
+		try {
+			const applied = apply(run);
+			if (applied.entry === undefined) assert(run.toJson() === before, 'an absorbed event changes nothing');
+			else if (record) this.#record(applied);
+			const receipt = applied.receipt === undefined ? {} : { receipt: applied.receipt };
+			return { effects: applied.effects, status: run.status, ...receipt };
+		} catch (error) {
+			if (!(error instanceof this.#core.Rejected)) throw error;
+			assert(run.toJson() === before, 'a rejected event changes nothing');
+			return rejected(error);
+		}
+	}
+
+	#query(query: Json): Json {
+		switch (query) {
+			case 'status_view':
+				assert(canonical(read(this.#run.statusViewJson())) === canonical(this.#run.statusView()), 'text and view differ');
+				return this.#run.statusView();
+			case 'pending_view':
+				assert(canonical(read(this.#run.pendingViewJson())) === canonical(this.#run.pendingView()), 'text and view differ');
+				return this.#run.pendingView();
+			case 'history':
+				return this.#run.history();
+			case 'outstanding':
+				return this.#run.outstanding();
+			case 'explain':
+				return this.#run.explain();
+			case 'snapshot_digest':
+				return this.#run.snapshot().digest;
+			case 'codes':
+				return this.#core.codes();
+			default: {
+				const { why_not, allowed } = query as { why_not?: turnlatch.Status; allowed?: number };
+				if (why_not !== undefined) return this.#run.whyNot(why_not);
+				if (allowed !== undefined) return this.#run.allowed(allowed);
+				throw new Error(`unknown query ${compact(query)}`);
+			}
+		}
+	}
+
+	/** The gate alone; the attempt is 1 unless the report says otherwise. */
+	#turn(report: Json): Json {
+		try {
+			return this.#core.evaluateTurn(this.#plan, report as turnlatch.TurnReport);
+		} catch (error) {
+			if (error instanceof this.#core.Rejected) return rejected(error);
+			throw error;
+		}
+	}
+
+	#patch({ skill, mode }: { skill: string; mode: turnlatch.ExecutionMode }): Json {
+		const once = this.#core.patchSkill(skill, mode, this.#plan);
+		assert(this.#core.patchSkill(once, mode, this.#plan) === once, 'patching twice equals once');
+		return once;
+	}
+
+	/** Goes on with a run that was read back, from its snapshot or by a replay. */
+	#reload(source: Json): Json {
+		const before = this.#run.toJson();
+		this.#run.free();
+		if (source === 'snapshot') this.#run = this.#core.Run.fromJson(before);
+		else if (source === 'journal') [this.#run] = this.#core.replay(this.#plan, this.#full);
+		else if (source === 'compact_journal') [this.#run] = this.#core.replay(this.#plan, this.#compact);
+		else throw new Error(`unknown source ${compact(source)}`);
+		assert(this.#run.toJson() === before, 'what was read back is what was written');
+		return { status: this.#run.status };
+	}
+
+	/** Reads a document somebody has tampered with. */
+	async #load(of: Json, step: Members): Promise<Json> {
+		const given = of as { text: Json; as: string };
+		let text: string;
+		if (of === 'snapshot') text = this.#run.toJson();
+		else if (of === 'journal') text = this.#full.toJson();
+		else if (of === 'compact_journal') text = this.#compact.toJson();
+		else text = asText(given.text);
+		const snapshot = of === 'snapshot' || given.as === 'snapshot';
+		if (step.entries !== undefined) text = reorder(text, step.entries as number[]);
+		for (const [find, replacement] of (step.edit ?? []) as [string, string][]) {
+			assert(text.includes(find), `nothing to edit: ${find} in ${text}`);
+			text = text.replace(find, () => replacement);
+		}
+		if (step.resign === true) text = await (snapshot ? resignSnapshot(text) : resignJournal(text));
+		try {
+			const run = snapshot
+				? this.#core.Run.fromJson(text)
+				: this.#core.replay(this.#plan, this.#core.Journal.fromJson(text))[0];
+			const then = { loaded: run.status, same: run.toJson() === this.#run.toJson() };
+			run.free();
+			return then;
+		} catch (error) {
+			if (!(error instanceof this.#core.NotLoaded)) throw error;
+			return { load_error: { code: error.code, place: error.details.place, message: error.message } };
+		}
+	}
+
+	/** What holds for every run, whatever the vector is about. */
+	checkLaws(): void {
+		const snapshot = this.#run.toJson();
+		const restored = this.#core.Run.fromJson(snapshot);
+		assert(restored.toJson() === snapshot, 'a snapshot is canonical');
+		restored.free();
+		for (const [form, journal] of [['full', this.#full], ['compact', this.#compact]] as const) {
+			const [run, effects] = this.#core.replay(this.#plan, this.#core.Journal.fromJson(journal.toJson()));
+			assert(run.toJson() === snapshot, `the ${form} journal replays to the same snapshot`);
+			assert(canonical(effects) === canonical(this.#effects), `the ${form} journal replays the effects`);
+			run.free();
+		}
+		noReservedKeys(this.#run.snapshot());
+	}
+
+	free(): void {
+		this.#run.free();
+	}
+}
+
+function noReservedKeys(value: Json): void {
+	if (typeof value !== 'object' || value === null) return;
+	for (const [key, member] of Object.entries(value)) {
+		assert(Array.isArray(value) || !/^[$_]/.test(key), `the snapshot has the key ${key}`);
+		noReservedKeys(member);
+	}
+}
+
+function known(members: object, names: readonly string[]): void {
+	const unknown = Object.keys(members).filter((name) => !names.includes(name));
+	assert(unknown.length === 0, `unknown members ${unknown}`);
+}
+
+function assert(holds: boolean, message: string): asserts holds {
+	if (!holds) throw new Error(message);
+}

@@ -1,0 +1,21 @@
+//! `cargo run --package xtask -- wasm` builds the wasm files of the JavaScript package and their glue.
+
+mod wasm;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["wasm"] => wasm::package(),
+        ["wasm", "--breakable"] => wasm::breakable(),
+        _ => Err("usage: cargo run --package xtask -- wasm [--breakable]".to_owned()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("xtask: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
