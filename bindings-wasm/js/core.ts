@@ -3,7 +3,7 @@
 
 import { Rejected } from './errors.js';
 import { encode, eventText, millis } from './input.js';
-import { type Handle, call, currentGeneration, forgetRescued, takeRescued } from './instance.js';
+import { call, currentGeneration, forgetRescued, type Handle, takeRescued } from './instance.js';
 import { Entry, type Journal } from './journal.js';
 import { readJson } from './json.js';
 import { type Plan, planId } from './plan.js';

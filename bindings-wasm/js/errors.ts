@@ -77,6 +77,13 @@ const KINDS = { refused: Refused, rejected: Rejected, not_loaded: NotLoaded } as
  * @internal
  */
 export function toldError(text: string): Error {
-	const told = readJson(text) as { kind: keyof typeof KINDS | 'misuse'; code: string; message: string; details: unknown };
-	return told.kind === 'misuse' ? new TypeError(told.message) : new KINDS[told.kind](told.code, told.message, told.details);
+	const told = readJson(text) as {
+		kind: keyof typeof KINDS | 'misuse';
+		code: string;
+		message: string;
+		details: unknown;
+	};
+	return told.kind === 'misuse'
+		? new TypeError(told.message)
+		: new KINDS[told.kind](told.code, told.message, told.details);
 }

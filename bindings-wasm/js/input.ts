@@ -1,7 +1,7 @@
 /** What callers hand in, as what the compiled core takes: bytes of text, and times as numbers. */
 
 import { malformed } from './errors.js';
-import { type Faults, escapeHalfPairs, writeJson } from './json.js';
+import { escapeHalfPairs, type Faults, writeJson } from './json.js';
 import type { Schema, Time } from './types.js';
 
 const encoder = new TextEncoder();

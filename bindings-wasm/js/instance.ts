@@ -66,7 +66,11 @@ export function currentGeneration(): number {
 export function takeRescued(handle: Handle): string {
 	const text = rescued.get(handle.generation)?.get(handle.id);
 	if (typeof text === 'string') return text;
-	throw new CorePanicked('the instance broke and this run could not be rescued; load its last snapshot', undefined, undefined);
+	throw new CorePanicked(
+		'the instance broke and this run could not be rescued; load its last snapshot',
+		undefined,
+		undefined,
+	);
 }
 
 export function forgetRescued(handle: Handle): void {
@@ -109,14 +113,18 @@ function replace(): string | undefined {
 	let message: string | undefined;
 	try {
 		message = fromBroken(() => glue.last_panic());
-		for (const id of fromBroken(() => glue.live_runs())) texts.set(id, lastTry ? null : fromBroken(() => glue.run_snapshot(id)));
+		for (const id of fromBroken(() => glue.live_runs()))
+			texts.set(id, lastTry ? null : fromBroken(() => glue.run_snapshot(id)));
 	} catch (failure) {
 		if (!lastTry) throw failure;
 	}
 	if (lastTry) {
 		for (const id of texts.keys()) {
 			try {
-				texts.set(id, fromBroken(() => glue.run_snapshot(id)));
+				texts.set(
+					id,
+					fromBroken(() => glue.run_snapshot(id)),
+				);
 			} catch {
 				// This one is lost and will say so when it is used; the others need not be.
 			}

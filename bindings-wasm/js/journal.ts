@@ -1,6 +1,6 @@
 import { encode, eventText } from './input.js';
 import { call } from './instance.js';
-import { readJson } from './json.js';
+import { escapeHalfPairs, readJson } from './json.js';
 import type { Plan } from './plan.js';
 import type { Json, Judged } from './types.js';
 
@@ -80,7 +80,7 @@ export class Journal {
 
 	/** Reads a journal back from the texts of its entries ({@link Entry.lineAfter}). */
 	static fromLines(runId: string, lines: Iterable<string>): Journal {
-		const texts = encode(JSON.stringify([...lines].map(String)));
+		const texts = encode(JSON.stringify([...lines].map((line) => escapeHalfPairs(String(line)))));
 		return Journal.#loaded(call((core) => core.journal_from_lines(encode(runId), texts)));
 	}
 

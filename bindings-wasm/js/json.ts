@@ -18,7 +18,7 @@ export interface Faults {
 /** Deeper than anything that the core takes; far less than what the stack holds. */
 const MAX_DEPTH = 300;
 /** Data may share its parts, and a few shared lists can stand for more values than there are atoms. */
-const MAX_VALUES = 1 << 23;
+const MAX_VALUES = 1 << 22;
 const MAX_PLACE = 200;
 
 /** The JSON text of data: what `JSON.stringify` would give, for data that has such a text. */
@@ -110,7 +110,12 @@ class ExactReader {
 			const key = this.#string();
 			this.#next();
 			// `__proto__` is a key like any other.
-			Object.defineProperty(members, key, { value: this.value(), writable: true, enumerable: true, configurable: true });
+			Object.defineProperty(members, key, {
+				value: this.value(),
+				writable: true,
+				enumerable: true,
+				configurable: true,
+			});
 			this.#skipSpace();
 		}
 		return members;
@@ -186,5 +191,7 @@ function isPlain(members: object): boolean {
 
 function nameOf(members: object): string {
 	const name: unknown = members.constructor?.name;
-	return typeof name === 'string' && name !== '' ? `an object of class ${name.slice(0, MAX_PLACE)}` : 'a strange object';
+	return typeof name === 'string' && name !== ''
+		? `an object of class ${name.slice(0, MAX_PLACE)}`
+		: 'a strange object';
 }

@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" />
 import { documentText, encode, optionalDocument } from './input.js';
-import { type Handle, call, currentGeneration } from './instance.js';
+import { call, currentGeneration, type Handle } from './instance.js';
 import { readJson } from './json.js';
 import type * as types from './types.js';
 

@@ -5,17 +5,17 @@ import * as instance from './instance.js';
 export {
 	type Answered,
 	type Applied,
-	Run,
 	codes,
 	displayText,
 	evaluateTurn,
 	patchSkill,
+	Run,
 	replay,
 	version,
 } from './core.js';
 export { CorePanicked, NotLoaded, Refused, Rejected, TurnlatchError } from './errors.js';
 export { Entry, Journal } from './journal.js';
-export { Plan, admit } from './plan.js';
+export { admit, Plan } from './plan.js';
 export type * from './types.js';
 
 /** Where the wasm comes from: a URL, a request, a response, bytes, or a compiled `WebAssembly.Module`. */

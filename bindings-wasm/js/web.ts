@@ -7,5 +7,7 @@ export * from './public.js';
 
 /** Fetches and compiles the wasm, by default the file beside this one. Call it once, before anything else. */
 export async function init(input?: InitInput | Promise<InitInput>): Promise<void> {
-	await initFrom((input as Parameters<typeof initFrom>[0] | undefined) ?? new URL('./turnlatch_bg.wasm', import.meta.url));
+	await initFrom(
+		(input as Parameters<typeof initFrom>[0] | undefined) ?? new URL('./turnlatch_bg.wasm', import.meta.url),
+	);
 }

@@ -1,8 +1,8 @@
 /** The entry for edge workers, where a wasm file is imported as a compiled module. */
 
-import wasm from './turnlatch_bg.wasm';
 import { initSync } from './instance.js';
 import type { InitInput } from './public.js';
+import wasm from './turnlatch_bg.wasm';
 
 export * from './public.js';
 

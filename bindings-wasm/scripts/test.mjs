@@ -31,8 +31,12 @@ await build({
 	tsconfigRaw: {},
 });
 const files = tests.map((name) => join(out, `${name}.mjs`));
-const { status } = spawnSync(process.execPath, ['--enable-source-maps', '--expose-gc', '--test', '--test-reporter=spec', ...files], {
-	cwd: root,
-	stdio: 'inherit',
-});
+const { status } = spawnSync(
+	process.execPath,
+	['--enable-source-maps', '--expose-gc', '--test', '--test-reporter=spec', ...files],
+	{
+		cwd: root,
+		stdio: 'inherit',
+	},
+);
 process.exit(status ?? 1);

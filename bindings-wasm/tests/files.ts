@@ -1,6 +1,6 @@
 /** Where things are, for the tests that run in Node. */
 
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** The folder of the package. */

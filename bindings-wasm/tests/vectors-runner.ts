@@ -127,7 +127,10 @@ function admission(core: Package, given: Members): turnlatch.Plan {
 		request_text === undefined
 			? { run_id: 'r1', engine: 'codex', execution_mode: 'interactive', ...(request as Members) }
 			: asText(request_text);
-	const host = { engines: engines ?? ['codex', 'claude', 'gemini', 'opencode'], ...(limits === undefined ? {} : { limits }) };
+	const host = {
+		engines: engines ?? ['codex', 'claude', 'gemini', 'opencode'],
+		...(limits === undefined ? {} : { limits }),
+	};
 	const answer = (form: (part: Json) => Json) => {
 		const manifest: Members = {};
 		for (const [name, part] of Object.entries(parts)) {
@@ -148,9 +151,13 @@ function admission(core: Package, given: Members): turnlatch.Plan {
 		}
 	};
 	// What is no object has to be given as text; for all others the object must lead to the same answer.
-	const isData = (part: Json) => typeof part === 'boolean' || (typeof part === 'object' && part !== null && !Array.isArray(part));
+	const isData = (part: Json) =>
+		typeof part === 'boolean' || (typeof part === 'object' && part !== null && !Array.isArray(part));
 	const [byData, byText] = [outcome((part) => (isData(part) ? part : asText(part))), outcome(asText)];
-	assert(canonical(byData) === canonical(byText), `object and text are admitted differently: ${canonical(byData)} ${canonical(byText)}`);
+	assert(
+		canonical(byData) === canonical(byText),
+		`object and text are admitted differently: ${canonical(byData)} ${canonical(byText)}`,
+	);
 	return answer(asText);
 }
 
@@ -230,7 +237,10 @@ class Stage {
 		const copy = this.#core.Run.fromJson(this.#run.toJson());
 		const byText = this.#taken(copy, (run) => run.applyJson(compact(event), at), false);
 		const byData = this.#taken(this.#run, (run) => run.apply(event as turnlatch.Event, at), true);
-		assert(canonical(byData) === canonical(byText), `the object gave ${canonical(byData)}, its text ${canonical(byText)}`);
+		assert(
+			canonical(byData) === canonical(byText),
+			`the object gave ${canonical(byData)}, its text ${canonical(byText)}`,
+		);
 		assert(this.#run.toJson() === copy.toJson(), 'the object and its text lead to different runs');
 		copy.free();
 		return byData;
@@ -255,10 +265,16 @@ class Stage {
 	#query(query: Json): Json {
 		switch (query) {
 			case 'status_view':
-				assert(canonical(read(this.#run.statusViewJson())) === canonical(this.#run.statusView()), 'text and view differ');
+				assert(
+					canonical(read(this.#run.statusViewJson())) === canonical(this.#run.statusView()),
+					'text and view differ',
+				);
 				return this.#run.statusView();
 			case 'pending_view':
-				assert(canonical(read(this.#run.pendingViewJson())) === canonical(this.#run.pendingView()), 'text and view differ');
+				assert(
+					canonical(read(this.#run.pendingViewJson())) === canonical(this.#run.pendingView()),
+					'text and view differ',
+				);
 				return this.#run.pendingView();
 			case 'history':
 				return this.#run.history();
@@ -341,7 +357,10 @@ class Stage {
 		const restored = this.#core.Run.fromJson(snapshot);
 		assert(restored.toJson() === snapshot, 'a snapshot is canonical');
 		restored.free();
-		for (const [form, journal] of [['full', this.#full], ['compact', this.#compact]] as const) {
+		for (const [form, journal] of [
+			['full', this.#full],
+			['compact', this.#compact],
+		] as const) {
 			const [run, effects] = this.#core.replay(this.#plan, this.#core.Journal.fromJson(journal.toJson()));
 			assert(run.toJson() === snapshot, `the ${form} journal replays to the same snapshot`);
 			assert(canonical(effects) === canonical(this.#effects), `the ${form} journal replays the effects`);

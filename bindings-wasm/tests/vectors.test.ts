@@ -5,11 +5,14 @@ import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import * as imported from 'turnlatch';
 import { vectorFiles } from './files.js';
-import { type Package, broken, difference, execute, readVectors } from './vectors-runner.js';
+import { broken, difference, execute, type Package, readVectors } from './vectors-runner.js';
 
 const required = createRequire(import.meta.url)('turnlatch') as Package;
 
-for (const [name, core] of [['import', imported], ['require', required]] as const) {
+for (const [name, core] of [
+	['import', imported],
+	['require', required],
+] as const) {
 	for (const { path, text } of vectorFiles()) {
 		test(`${name}: every vector of ${path} holds`, async () => {
 			const told = await broken(core, text);
@@ -31,7 +34,9 @@ test('there are vectors and their names are unique', () => {
 });
 
 test('the runner notices small differences', async () => {
-	const vector = vectorFiles().flatMap(({ text }) => readVectors(text)).find((one) => (one.steps ?? []).length > 0);
+	const vector = vectorFiles()
+		.flatMap(({ text }) => readVectors(text))
+		.find((one) => (one.steps ?? []).length > 0);
 	assert.ok(vector);
 	const found = await execute(imported, vector);
 	assert.equal(difference(vector, found), undefined);

@@ -1,0 +1,312 @@
+/** JavaScript's face of the core: times, data in, data out, errors, memory. */
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import {
+	admit,
+	codes,
+	displayText,
+	type Event,
+	evaluateTurn,
+	init,
+	Journal,
+	NotLoaded,
+	patchSkill,
+	Refused,
+	Rejected,
+	Run,
+	replay,
+	TurnlatchError,
+	version,
+} from 'turnlatch';
+import { PACKAGE, ROOT } from './files.js';
+import { malformed, planOf, RUNNER, runningRun, SCHEMA, thrown, waitingRun } from './support.js';
+
+const REQUEST = { run_id: 'r1', engine: 'codex' };
+const HOST = { engines: ['codex'] };
+
+test('a time is a number, a bigint or a date', () => {
+	for (const [now, millis] of [
+		[0, 0],
+		[1_771_200_000_000, 1_771_200_000_000],
+		[1_771_200_000_000n, 1_771_200_000_000],
+		[new Date('2026-02-16T00:00:00Z'), 1_771_200_000_000],
+		[new Date('2026-02-16T02:00:00+02:00'), 1_771_200_000_000],
+		[Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
+	] as const) {
+		const [run, { entry }] = Run.create(planOf(), now);
+		assert.equal(run.statusView().created_at, millis);
+		assert.equal(entry?.at, millis);
+	}
+});
+
+test('what is no time is malformed', () => {
+	const run = waitingRun();
+	const before = run.toJson();
+	const strange: unknown[] = [
+		true,
+		-1,
+		-1n,
+		1.5,
+		'1',
+		null,
+		undefined,
+		{},
+		[5],
+		2 ** 53,
+		2n ** 64n,
+		Number.NaN,
+		Number.POSITIVE_INFINITY,
+	];
+	for (const now of [...strange, new Date(Number.NaN), new Date('1969-01-01')] as number[]) {
+		for (const call of [
+			() => run.apply({ type: 'cancel' }, now),
+			() => run.applyJson('{"type":"cancel"}', now),
+			() => run.cancel(now),
+			() => run.reply(1, 'x', now),
+			() => run.allowed(now),
+			() => Run.create(planOf(), now),
+		]) {
+			malformed(call);
+		}
+	}
+	assert.equal(run.toJson(), before);
+});
+
+test('a receipt is no error', () => {
+	const run = waitingRun();
+	const told = [
+		run.reply(7, 'to nobody', 3),
+		run.reply(1, 'the first', 4, { idempotency_key: 'k' }),
+		run.reply(1, 'the first', 5, { idempotency_key: 'k' }),
+		run.reply(1, 'another', 6, { idempotency_key: 'k' }),
+		run.reply(1n, 'late', 7),
+		run.reply(1, 'x', 8, { expected_revision: 1 }),
+		run.cancel(9, 'enough'),
+		run.cancel(10),
+	].map(({ receipt }) => receipt.receipt);
+	assert.deepEqual(told, [
+		'unknown',
+		'accepted',
+		'duplicate',
+		'conflict',
+		'stale',
+		'conflict',
+		'canceled',
+		'already_ended',
+	]);
+	assert.ok(run.ended);
+	assert.equal(run.status, 'canceled');
+});
+
+test('the same request by apply throws with the receipt', () => {
+	const error = thrown(() => waitingRun().apply({ type: 'reply', interaction_id: 7, response: 'x' }, 3));
+	assert.ok(error instanceof Rejected);
+	assert.equal(error.code, 'UNKNOWN_INTERACTION');
+	assert.equal(error.details?.receipt, 'unknown');
+	assert.equal(error.details?.pending_interaction_id, 1);
+});
+
+test('errors carry what happened', () => {
+	const run = waitingRun();
+	const known = new Set(codes().map(({ code }) => code));
+	for (const [kind, code, call] of [
+		[Refused, 'EXECUTION_MODE_INVALID', () => planOf({ request: { execution_mode: 'both' } })],
+		[Rejected, 'EVENT_MALFORMED', () => run.applyJson('{', 3)],
+		[Rejected, 'UNKNOWN_INTERACTION', () => run.apply({ type: 'reply', interaction_id: 9, response: 1 }, 3)],
+		[NotLoaded, 'SNAPSHOT_INVALID', () => Run.fromJson('{}')],
+		[NotLoaded, 'JOURNAL_INVALID', () => Journal.fromJson('{}')],
+		[NotLoaded, 'JOURNAL_INVALID', () => Journal.fromLines('r1', ['{}'])],
+	] as const) {
+		const error = thrown(call);
+		assert.ok(error instanceof kind && error instanceof TurnlatchError && error instanceof Error);
+		assert.equal(error.code, code);
+		assert.equal(error.name, kind.name);
+		assert.ok(error.message.length > 0 && known.has(code));
+		assert.match(String(error.stack), new RegExp(kind.name));
+	}
+	const refused = thrown(() => admit({ runner: {} }, { run_id: '!', engine: 'nobody', colour: 1 }, HOST)) as Refused;
+	const paths = refused.details.map(({ path }) => path);
+	for (const path of ['request/run_id', 'request/engine', 'request/colour']) assert.ok(paths.includes(path));
+	const cut = thrown(() => Run.fromJson(run.toJson().slice(0, -1))) as NotLoaded;
+	assert.ok(cut.details.place.length > 0);
+});
+
+test('integers of 64 bits survive, as bigints where a number would round them', () => {
+	const run = runningRun({ schema: { type: 'object' } });
+	const output = { u: 2n ** 64n - 1n, i: -(2n ** 63n), small: 5n, f: 0.1, t: true, big: 2n ** 53n + 1n };
+	run.apply({ type: 'turn_finished', attempt_number: 1n, output }, 5);
+	const view = run.statusView();
+	assert.deepEqual(view.data, { ...output, small: 5 });
+	const text = '{"u":18446744073709551615,"i":-9223372036854775808,"small":5,"f":0.1,"t":true,"big":9007199254740993}';
+	assert.equal(view.data_text, text);
+	assert.ok(run.statusViewJson().includes(`"data":${text}`));
+	assert.deepEqual(Run.fromJson(run.toJson()).statusView(), view);
+});
+
+test('a long row of digits in a text does not make a number of it', () => {
+	const run = runningRun({ schema: { type: 'object' } });
+	const text = String.raw`{"s": "1234567890123456789 \" \\ \u00e9 [", "l": [12345678901234567890, 1.5e300, -0.5, null, {}, []], "__proto__": {"a": 1}}`;
+	run.apply({ type: 'turn_finished', attempt_number: 1, text }, 5);
+	const data = run.statusView().data as Record<string, unknown>;
+	assert.deepEqual(Object.keys(data), ['s', 'l', '__proto__']);
+	assert.equal(data.s, '1234567890123456789 " \\ é [');
+	assert.deepEqual(data.l, [12345678901234567890n, 1.5e300, -0.5, null, {}, []]);
+	assert.equal(({} as { a?: number }).a, undefined);
+});
+
+test('text stays as it was written', () => {
+	const run = runningRun({ schema: { type: 'object' } });
+	const text = '{"b": 18446744073709551615, "a": 1.50, "c": 1e2}';
+	run.apply({ type: 'turn_finished', attempt_number: 1, text }, 5);
+	assert.equal(run.statusView().data_text, text);
+	assert.deepEqual(run.statusView().data, { b: 18446744073709551615n, a: 1.5, c: 100 });
+});
+
+test('an event as an object is its JSON text', () => {
+	const event: Event = {
+		type: 'turn_finished',
+		attempt_number: 1,
+		output: { answer: 1, n: [1e21, -0, 2 ** 60, 5e-324] },
+	};
+	const [byData, byText] = [runningRun({ schema: true }), runningRun({ schema: true })];
+	byData.apply(event, 5);
+	byText.applyJson(JSON.stringify(event), 5);
+	assert.equal(byData.toJson(), byText.toJson());
+	// JavaScript writes this number as an integer of more than 64 bits.
+	const large: Event = { type: 'turn_finished', attempt_number: 1, output: [1e20] };
+	assert.equal(
+		malformed(() => runningRun().apply(large, 5)).message,
+		malformed(() => runningRun().applyJson(JSON.stringify(large), 5)).message,
+	);
+});
+
+test('an object is admitted as its compact text', () => {
+	const schema = { type: 'object', title: 'größer ✓', properties: { a: { const: 2n ** 64n - 1n } } };
+	const text = '{"type":"object","title":"größer ✓","properties":{"a":{"const":18446744073709551615}}}';
+	assert.deepEqual(planOf({ schema }).toData(), planOf({ schema: text }).toData());
+	assert.equal(planOf({ schema: true }).toData().output_schema, 'true');
+});
+
+test('what comes out is the caller’s own', () => {
+	const run = waitingRun();
+	const before = run.toJson();
+	for (const answer of [run.statusView(), run.pendingView(), run.outstanding(), run.explain(), run.snapshot()]) {
+		assert.equal(Object.getPrototypeOf(answer), Object.prototype);
+		for (const key of Object.keys(answer)) delete (answer as unknown as Record<string, unknown>)[key];
+	}
+	assert.equal(run.toJson(), before);
+	assert.equal(run.statusView().run_id, 'r1');
+});
+
+test('limits are known by name and numbers', () => {
+	assert.equal(
+		(admit({ runner: {} }, REQUEST, { ...HOST, limits: { options: 3 } }).toData().limits as { options: number })
+			.options,
+		3,
+	);
+	for (const limits of [{ colour: 1 }, { options: -1 }, { options: '3' }, { options: 1.5 }]) {
+		assert.ok(thrown(() => admit({ runner: {} }, REQUEST, { ...HOST, limits: limits as never })) instanceof TypeError);
+	}
+	assert.throws(() => admit({ runner: {} }, REQUEST, { engines: 'codex' }), TypeError);
+	assert.equal(admit({ runner: {} }, REQUEST, { engines: new Set(['codex']) }).runId, 'r1');
+});
+
+test('a run tells where it is', () => {
+	const run = waitingRun();
+	assert.deepEqual([run.runId, run.status, run.revision, run.attemptNumber], ['r1', 'waiting_user', 3, 1]);
+	assert.equal(run.sessionHandle, undefined);
+	assert.equal(run.ended, false);
+	assert.deepEqual(run.snapshot(), JSON.parse(run.toJson()));
+	assert.equal(run.whyNot('succeeded').reached, false);
+	assert.throws(() => run.whyNot('done' as never), TypeError);
+	assert.throws(() => patchSkill('x', 'both' as never), TypeError);
+	assert.throws(() => evaluateTurn({} as never, {}), TypeError);
+	assert.equal(evaluateTurn(planOf(), { output: { answer: 1 } }).decision.outcome, 'succeeded');
+});
+
+test('a journal by lines replays', () => {
+	const plan = planOf();
+	const [run, created] = Run.create(plan, 0);
+	const told = [created];
+	const events: Event[] = [
+		{ type: 'slot_granted', slot_id: 'r1/s1' },
+		{ type: 'turn_finished', attempt_number: 1, text: 'Which file?' },
+		{ type: 'cancel', reason: 'größer\n✓' },
+	];
+	for (const [index, event] of events.entries()) told.push(run.apply(event, index + 1));
+	const lines: string[] = [];
+	for (const [index, { entry }] of told.entries()) {
+		assert.ok(entry);
+		assert.equal(entry.revision, index + 1);
+		assert.equal(entry.toData().revision, index + 1);
+		lines.push(entry.lineAfter('r1', lines.at(-1)));
+	}
+	const journal = Journal.fromLines('r1', lines);
+	const [again, effects] = replay(plan, journal);
+	assert.equal(again.toJson(), run.toJson());
+	assert.deepEqual(
+		effects,
+		told.map((applied) => applied.effects),
+	);
+	assert.equal(journal.length, 4);
+	assert.deepEqual(journal.lines(), lines);
+	for (const wrong of [lines.slice(1), [...lines].reverse(), [...lines, lines.at(-1) ?? '']]) {
+		assert.throws(() => replay(plan, Journal.fromLines('r1', wrong)), NotLoaded);
+	}
+});
+
+test('a skill is patched once', () => {
+	const once = patchSkill('# Skill', 'interactive', planOf());
+	assert.ok(once.startsWith('# Skill') && once.includes('__SKILL_DONE__') && once.includes('"answer"'));
+	assert.equal(patchSkill(once, 'interactive', planOf()), once);
+	assert.ok(!patchSkill('# Skill', 'auto').includes('"answer"'));
+});
+
+test('text is made safe to show', () => {
+	const shown = displayText('a\x1b[31mb\u202ec\ud800');
+	assert.ok(shown.startsWith('a') && !/[\x1b\u202e\ud800]/.test(shown));
+});
+
+test('codes are the table of the page', () => {
+	const page = readFileSync(join(ROOT, 'docs', 'codes.md'), 'utf8');
+	const rows = [...page.matchAll(/^\| `(\w+)` \| (\w+) \| (\d+) \| (.*?) \| (.*) \|$/gm)].map((row) => row.slice(1));
+	assert.ok(rows.length > 40);
+	assert.deepEqual(
+		codes().map((info) => [info.code, info.kind, String(info.http), info.meaning, info.remedy]),
+		rows,
+	);
+});
+
+test('a copy is a run of its own', () => {
+	const run = waitingRun();
+	const before = run.toJson();
+	const copy = run.copy();
+	assert.equal(copy.toJson(), before);
+	copy.cancel(9);
+	assert.deepEqual([copy.status, run.toJson()], ['canceled', before]);
+	copy.free();
+	assert.equal(run.toJson(), before);
+});
+
+test('what was freed says so, and may be freed again', () => {
+	const plan = planOf({ runner: RUNNER, schema: SCHEMA });
+	const [run] = Run.create(plan, 0);
+	plan.free();
+	plan[Symbol.dispose]();
+	assert.throws(() => Run.create(plan, 0), /plan was freed/);
+	assert.equal(run.status, 'queued');
+	run[Symbol.dispose]();
+	run.free();
+	for (const call of [() => run.status, () => run.toJson(), () => run.apply({ type: 'cancel' }, 1), () => run.copy()]) {
+		assert.throws(call, /run was freed/);
+	}
+});
+
+test('the version is that of the package, and init does no harm', async () => {
+	await init();
+	const { version: written } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as { version: string };
+	assert.equal(version(), written);
+});

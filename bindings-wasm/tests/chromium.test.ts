@@ -1,0 +1,55 @@
+/** Every vector holds in Chromium too, under a policy that allows scripts of the site and wasm, and nothing else. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { browse, resultOf, serve } from './browser.js';
+import { PACKAGE, vectorFiles } from './files.js';
+import { inChromium } from './vectors-in-chromium.js';
+
+test('every vector holds in Chromium', async () => {
+	const told = await inChromium('broken');
+	assert.deepEqual(
+		Object.keys(told),
+		vectorFiles().map(({ path }) => path),
+	);
+	const broken = Object.values(told).flat();
+	assert.equal(broken.length, 0, `${broken.length} vectors do not hold:\n${broken.join('\n')}`);
+});
+
+for (const [entry, begin] of [
+	['web', 'await init();'],
+	['inline', ''],
+] as const) {
+	test(`${entry} works in a page without a bundler`, async () => {
+		const script = `import { Run, admit, init } from '/dist/${entry}.js'; ${begin}
+			const plan = admit({ runner: {} }, { run_id: 'r1', engine: 'codex' }, { engines: ['codex'] });
+			globalThis.done = Run.create(plan, new Date())[0].status;`;
+		const site = await serve(PACKAGE, {
+			'/': '<!doctype html><script type="module" src="/page.js"></script>',
+			'/page.js': script,
+		});
+		const browser = await browse();
+		try {
+			assert.equal(await resultOf(browser.context, `${site.url}/`), 'queued');
+		} finally {
+			await browser.close();
+			await site.close();
+		}
+	});
+}
+
+test('before init everything says what is missing', async () => {
+	const script = `import { Run, codes } from '/dist/web.js';
+		try { codes(); } catch (error) { globalThis.done = String(error); }`;
+	const site = await serve(PACKAGE, {
+		'/': '<!doctype html><script type="module" src="/page.js"></script>',
+		'/page.js': script,
+	});
+	const browser = await browse();
+	try {
+		assert.match(String(await resultOf(browser.context, `${site.url}/`)), /TypeError: .*await init\(\)/);
+	} finally {
+		await browser.close();
+		await site.close();
+	}
+});

@@ -1,0 +1,140 @@
+/** A panic must not poison the page: the error says so, every run lives on, and the next call works. */
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+import type * as breakable from './breakable.js';
+import { PACKAGE } from './files.js';
+
+const WAYS: breakable.Way[] = ['panic', 'recursion', 'large_frames', 'allocation'];
+const SKILL = { runner: { execution_modes: ['auto', 'interactive'] }, output_schema: { type: 'object' } };
+let core: typeof breakable;
+
+before(async () => {
+	const wasm = join(PACKAGE, 'build/wasm-breakable');
+	const outfile = join(PACKAGE, 'build/breakable.mjs');
+	await build({
+		absWorkingDir: PACKAGE,
+		entryPoints: ['tests/breakable.ts'],
+		outfile,
+		bundle: true,
+		format: 'esm',
+		target: 'es2022',
+		sourcemap: 'inline',
+		tsconfigRaw: {},
+		alias: { 'turnlatch-glue': join(wasm, 'turnlatch.js') },
+	});
+	core = (await import(pathToFileURL(outfile).href)) as typeof breakable;
+	core.initSync(readFileSync(join(wasm, 'turnlatch_bg.wasm')));
+});
+
+function waiting(id: string): breakable.Run {
+	const plan = core.admit(
+		SKILL,
+		{ run_id: id, engine: 'codex', execution_mode: 'interactive' },
+		{ engines: ['codex'] },
+	);
+	const [run] = core.Run.create(plan, 0);
+	run.apply({ type: 'slot_granted', slot_id: `${id}/s1` }, 1);
+	run.apply({ type: 'turn_finished', attempt_number: 1, text: 'Which file?' }, 2);
+	return run;
+}
+
+function panicOf(way: breakable.Way): breakable.CorePanicked {
+	try {
+		core.breakBy(way);
+	} catch (error) {
+		assert.ok(error instanceof core.CorePanicked, String(error));
+		assert.equal(error.code, 'CORE_PANICKED');
+		return error;
+	}
+	throw new Error('nothing broke');
+}
+
+for (const way of WAYS) {
+	test(`after ${way} every run and plan lives on`, () => {
+		const plan = core.admit(SKILL, { run_id: 'p', engine: 'codex' }, { engines: ['codex'] });
+		const runs = Array.from({ length: 20 }, (_, index) => waiting(`r${index}`));
+		const [freed] = runs.splice(3, 1);
+		const texts = runs.map((run) => run.toJson());
+		freed?.free();
+		panicOf(way);
+		assert.deepEqual(
+			runs.map((run) => run.toJson()),
+			texts,
+		);
+		for (const run of runs) {
+			assert.equal(run.reply(1, 'b.txt', 3).receipt.receipt, 'accepted');
+			assert.equal(run.status, 'queued');
+		}
+		assert.equal(core.Run.create(plan, 0)[0].runId, 'p');
+		assert.throws(() => freed?.status, TypeError);
+		for (const run of runs) run.free();
+	});
+}
+
+test('the error carries the message of the panic', () => {
+	const error = panicOf('panic');
+	assert.match(error.message, /broken on purpose/);
+	assert.doesNotMatch(error.message, /could not|failed/);
+	assert.ok(error.cause instanceof WebAssembly.RuntimeError);
+});
+
+test('the error carries the snapshot of the run that the call was about', () => {
+	// The first run of a fresh instance has the first handle.
+	panicOf('panic');
+	const run = waiting('about');
+	const before = run.toJson();
+	const generation = core.currentGeneration();
+	assert.throws(
+		() => core.breakBy('panic', { generation, id: 0 }),
+		(error: unknown) => error instanceof core.CorePanicked && error.snapshot === before,
+	);
+	assert.equal(run.toJson(), before);
+	run.free();
+});
+
+test('breaking it ten thousand times does no harm', () => {
+	const run = waiting('often');
+	const before = run.toJson();
+	for (let time = 0; time < 10_000; time += 1) panicOf('panic');
+	assert.equal(run.toJson(), before);
+	run.free();
+});
+
+test('runs that nobody used between two panics are still there', () => {
+	const [idle, used] = [waiting('idle'), waiting('used')];
+	const before = idle.toJson();
+	for (const way of WAYS) {
+		panicOf(way);
+		assert.equal(used.status, 'waiting_user');
+	}
+	assert.equal(idle.toJson(), before);
+	panicOf('panic');
+	idle.free();
+	used.free();
+	assert.throws(() => idle.status, /freed/);
+});
+
+test('a stack that is used up by the caller breaks nothing for good', () => {
+	const run = waiting('deep');
+	const before = run.toJson();
+	let broke = 0;
+	const dive = (): void => {
+		try {
+			run.copy().free();
+		} catch (error) {
+			if (!(error instanceof RangeError)) broke += 1;
+			throw error;
+		}
+		dive();
+	};
+	assert.throws(dive);
+	assert.equal(run.toJson(), before);
+	assert.equal(run.reply(1, 'x', 3).receipt.receipt, 'accepted');
+	console.log(`the core itself ran out of stack ${broke > 0 ? 'at least once' : 'never'}`);
+	run.free();
+});
