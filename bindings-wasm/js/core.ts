@@ -1,4 +1,4 @@
-/// <reference lib="esnext.disposable" />
+/// <reference lib="esnext.disposable" preserve="true" />
 /** Runs, and the operations that need none: the core with TypeScript's types. */
 
 import { Rejected } from './errors.js';

@@ -7,7 +7,7 @@ import type { Problem, Receipt } from './types.js';
 export class TurnlatchError extends Error {
 	static {
 		// On the prototype, so that it is no member of every error and survives minification.
-		this.prototype.name = 'TurnlatchError';
+		TurnlatchError.prototype.name = 'TurnlatchError';
 	}
 	/** Says which case it is; stable. */
 	readonly code: string;
@@ -24,7 +24,7 @@ export class TurnlatchError extends Error {
 /** Admission said no; there is no run. `details` lists every problem. */
 export class Refused extends TurnlatchError {
 	static {
-		this.prototype.name = 'Refused';
+		Refused.prototype.name = 'Refused';
 	}
 	declare readonly details: Problem[];
 }
@@ -32,7 +32,7 @@ export class Refused extends TurnlatchError {
 /** An event was not applied; the run is unchanged. `details` is the receipt, if the event was a request. */
 export class Rejected extends TurnlatchError {
 	static {
-		this.prototype.name = 'Rejected';
+		Rejected.prototype.name = 'Rejected';
 	}
 	declare readonly details: Receipt | null;
 }
@@ -40,7 +40,7 @@ export class Rejected extends TurnlatchError {
 /** A snapshot or journal was not loaded. `details.place` says where it is wrong. */
 export class NotLoaded extends TurnlatchError {
 	static {
-		this.prototype.name = 'NotLoaded';
+		NotLoaded.prototype.name = 'NotLoaded';
 	}
 	declare readonly details: { place: string };
 }
@@ -51,7 +51,7 @@ export class NotLoaded extends TurnlatchError {
  */
 export class CorePanicked extends TurnlatchError {
 	static {
-		this.prototype.name = 'CorePanicked';
+		CorePanicked.prototype.name = 'CorePanicked';
 	}
 	/** The run as it was before the call, to be read by `Run.fromJson`, if the call was about a run. */
 	readonly snapshot: string | undefined;

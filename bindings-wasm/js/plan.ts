@@ -1,4 +1,4 @@
-/// <reference lib="esnext.disposable" />
+/// <reference lib="esnext.disposable" preserve="true" />
 import { documentText, encode, optionalDocument } from './input.js';
 import { call, currentGeneration, type Handle } from './instance.js';
 import { readJson } from './json.js';

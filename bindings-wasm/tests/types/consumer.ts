@@ -1,0 +1,135 @@
+// What type checkers must accept and refuse: nothing here runs. `types.test.ts` compiles it as several consumers would.
+import {
+	type Answered,
+	type Applied,
+	admit,
+	CorePanicked,
+	codes,
+	type Effect,
+	type Event,
+	evaluateTurn,
+	init,
+	Journal,
+	type Note,
+	type Plan,
+	Refused,
+	Rejected,
+	Run,
+	replay,
+	type Status,
+} from 'turnlatch';
+
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+function same<A, B>(_proof: Same<A, B>): void {}
+function never(value: never): never {
+	throw new Error(String(value));
+}
+
+export function everyEffect(effect: Effect): string {
+	switch (effect.type) {
+		case 'acquire_slot':
+		case 'release_slot':
+			return effect.slot_id;
+		case 'start_turn':
+			return effect.resume?.response ?? effect.slot_id;
+		case 'inject_reply':
+			return effect.response;
+		case 'terminate_process':
+			return `${effect.attempt_number} ${effect.slot_id}`;
+		case 'set_timer':
+			same<typeof effect.at, number>(true);
+			return String(effect.interaction_id);
+		case 'cancel_timer':
+			return String(effect.interaction_id);
+		case 'notify':
+			same<typeof effect.status, Status>(true);
+			return effect.status;
+		default:
+			return never(effect);
+	}
+}
+
+export function everyEvent(event: Event): unknown {
+	switch (event.type) {
+		case 'slot_granted':
+			return event.slot_id;
+		case 'turn_finished':
+			return event.attempt_number;
+		case 'reply':
+			return event.idempotency_key;
+		case 'timer_fired':
+			return event.interaction_id;
+		case 'process_lost':
+			return event.slot_id;
+		case 'cancel':
+			return event.reason;
+		default:
+			return never(event);
+	}
+}
+
+export function everyStatus(run: Run): boolean {
+	const { status } = run;
+	switch (status) {
+		case 'queued':
+		case 'running':
+		case 'waiting_user':
+			return false;
+		case 'succeeded':
+		case 'failed':
+		case 'canceled':
+			return true;
+		default:
+			return never(status);
+	}
+}
+
+export async function aWholeRun(): Promise<void> {
+	await init();
+	let plan: Plan;
+	try {
+		plan = admit({ runner: {}, output_schema: true }, { run_id: 'r1', engine: 'codex' }, { engines: ['codex'] });
+	} catch (error) {
+		if (error instanceof Refused) console.log(error.code, error.details[0]?.path);
+		if (error instanceof CorePanicked) console.log(error.snapshot);
+		return;
+	}
+	same<typeof plan.warnings, Note[]>(true);
+	const [run, created] = Run.create(plan, new Date());
+	same<typeof created, Applied>(true);
+	const journal = new Journal(plan);
+	if (created.entry) journal.push(created.entry.compact());
+	try {
+		run.apply({ type: 'slot_granted', slot_id: 'r1/s1' }, 1);
+		run.apply({ type: 'turn_finished', attempt_number: 1n, messages: [{ role: 'assistant', text: '?' }] }, 2n);
+	} catch (error) {
+		if (error instanceof Rejected) console.log(error.details?.receipt);
+	}
+	const answered = run.reply(1, { any: ['data', 5n] }, 3, { idempotency_key: 'k', expected_revision: 3 });
+	same<typeof answered, Answered>(true);
+	if (answered.receipt.receipt === 'stale') console.log(answered.receipt.resolved?.resolved_at);
+	console.log(run.pendingView().pending?.options.map((option) => option.label));
+	const [again, effects] = replay(plan, journal);
+	same<typeof effects, Effect[][]>(true);
+	console.log(again.outstanding().keep.timer, codes()[0]?.http, evaluateTurn(plan, { text: 'x' }).decision.outcome);
+	run[Symbol.dispose]();
+}
+
+export function whatMustNotPass(run: Run, plan: Plan): void {
+	// @ts-expect-error slot_id is missing
+	run.apply({ type: 'slot_granted' }, 1);
+	// @ts-expect-error no such event
+	run.apply({ type: 'slot_grantd', slot_id: 's' }, 1);
+	// @ts-expect-error a cancel has no slot
+	run.apply({ type: 'cancel', slot_id: 's' }, 1);
+	// @ts-expect-error a time is no text
+	run.apply({ type: 'cancel' }, '1');
+	// @ts-expect-error no such status
+	run.whyNot('done');
+	// @ts-expect-error no such member
+	evaluateTurn(plan, { txt: 'x' });
+	// @ts-expect-error a function is no data
+	run.reply(1, () => 1, 2);
+	// @ts-expect-error runs are made by create and fromJson
+	new Run();
+}
