@@ -50,8 +50,8 @@ export class Run {
 
 	/** Makes a run of an admitted plan. It is queued and asks for its first slot. */
 	static create(plan: Plan, now: types.Time): [Run, Applied] {
-		const of = planId(plan);
-		const parts = readJson(call((core) => core.run_create(of, millis(now)))) as AppliedParts & { handle: number };
+		const [of, at] = [planId(plan), millis(now)];
+		const parts = readJson(call((core) => core.run_create(of, at))) as AppliedParts & { handle: number };
 		return [new Run(parts.handle, currentGeneration()), appliedOf(parts, CREATED)];
 	}
 
@@ -66,7 +66,8 @@ export class Run {
 	static replay(plan: Plan, journal: Journal): [Run, types.Effect[][]] {
 		const of = planId(plan);
 		const lines = encode(JSON.stringify(journal.lines()));
-		const text = call((core) => core.journal_replay(of, encode(journal.runId), lines));
+		const runId = encode(journal.runId);
+		const text = call((core) => core.journal_replay(of, runId, lines));
 		const { handle, effects } = readJson(text) as { handle: number; effects: types.Effect[][] };
 		return [new Run(handle, currentGeneration()), effects];
 	}
@@ -94,8 +95,8 @@ export class Run {
 
 	/** Applies one event given as JSON text. */
 	applyJson(event: string, now: types.Time): Applied {
-		const bytes = encode(event);
-		const text = this.#call((core, id) => core.run_apply(id, bytes, millis(now)));
+		const [bytes, at] = [encode(event), millis(now)];
+		const text = this.#call((core, id) => core.run_apply(id, bytes, at));
 		return appliedOf(readJson(text) as AppliedParts, event);
 	}
 
@@ -179,7 +180,8 @@ export class Run {
 
 	/** The requests that would be taken now, and for the others the reason. */
 	allowed(now: types.Time): types.Allowed {
-		return readJson(this.#call((core, id) => core.run_allowed(id, millis(now)))) as types.Allowed;
+		const at = millis(now);
+		return readJson(this.#call((core, id) => core.run_allowed(id, at))) as types.Allowed;
 	}
 
 	/** Why the run is where it is. */
@@ -189,7 +191,8 @@ export class Run {
 
 	/** What keeps the run from a status. */
 	whyNot(target: types.Status): types.WhyNot {
-		return readJson(this.#call((core, id) => core.run_why_not(id, String(target)))) as types.WhyNot;
+		const name = String(target);
+		return readJson(this.#call((core, id) => core.run_why_not(id, name))) as types.WhyNot;
 	}
 
 	/** Gives its memory back at once, instead of when it is collected. The run cannot be used afterwards. */
@@ -236,7 +239,8 @@ export function evaluateTurn(plan: Plan, report: types.TurnReport): types.Judged
 /** The skill's text with the instructions for this mode at its end, and the plan's output schema if there is one. */
 export function patchSkill(skill: string, mode: types.ExecutionMode, plan?: Plan): string {
 	const of = plan === undefined ? undefined : planId(plan);
-	return call((core) => core.patch_skill(encode(skill), String(mode), of));
+	const [bytes, name] = [encode(skill), String(mode)];
+	return call((core) => core.patch_skill(bytes, name, of));
 }
 
 /** Every stable code with its HTTP status, its meaning and what to do about it. */
@@ -246,7 +250,8 @@ export function codes(): types.CodeInfo[] {
 
 /** The text with terminal escapes, control and bidi characters made visible. */
 export function displayText(text: string): string {
-	return call((core) => core.display_text(encode(text)));
+	const bytes = encode(text);
+	return call((core) => core.display_text(bytes));
 }
 
 /** The version of the package. */

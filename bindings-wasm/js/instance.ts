@@ -25,8 +25,13 @@ interface Exports {
 let exports: Exports | undefined;
 let stackTop = 0;
 let generation = 0;
-/** What broke the instance, while nobody has replaced it yet. */
-let broken: { readonly failures: number } | undefined;
+/**
+ * Whether a call is on its way into the core. The core never calls back, so if this still holds when the next call
+ * begins, the one before did not return: nothing has to run at the moment of the break for it to be noticed.
+ */
+let calling = false;
+/** How often the runs of a broken instance could not be rescued. */
+let failedRescues = 0;
 /** The snapshots of runs that have not been used since their instance broke; null where that failed. */
 const rescued = new Map<number, Map<number, string | null>>();
 
@@ -45,14 +50,18 @@ function begin(instance: unknown): void {
 	stackTop = exports.__stack_pointer.value;
 }
 
-/** Calls the core. What it says no to is thrown as one of our errors. */
+/** Calls the core, and nothing else: whatever is thrown by `work` but a text counts as a break. */
 export function call<T>(work: (core: Glue) => T, about?: Handle): T {
 	replaceIfBroken();
+	calling = true;
 	try {
-		return work(glue);
+		const answer = work(glue);
+		calling = false;
+		return answer;
 	} catch (thrown) {
-		if (typeof thrown === 'string') throw toldError(thrown);
-		throw panicked(thrown, about);
+		if (typeof thrown !== 'string') throw panicked(thrown, about);
+		calling = false;
+		throw toldError(thrown);
 	}
 }
 
@@ -86,11 +95,10 @@ export function memoryBytes(): number {
 
 function replaceIfBroken(): void {
 	if (exports === undefined) throw new TypeError('turnlatch is not ready: call `await init()` first');
-	if (broken !== undefined) replace();
+	if (calling) replace();
 }
 
 function panicked(cause: unknown, about: Handle | undefined): CorePanicked {
-	broken = { failures: 0 };
 	const { generation: brokenGeneration, id } = about ?? { generation: -1, id: -1 };
 	let message = cause instanceof Error ? cause.message : String(cause);
 	let snapshot: string | undefined;
@@ -107,36 +115,35 @@ function panicked(cause: unknown, about: Handle | undefined): CorePanicked {
 
 /** Saves the runs of the broken instance and replaces it. Answers with the message of the panic, if it was one. */
 function replace(): string | undefined {
-	const lastTry = (broken?.failures ?? 0) > 0;
-	broken = { failures: 1 };
 	const texts = new Map<number, string | null>();
 	let message: string | undefined;
 	try {
 		message = fromBroken(() => glue.last_panic());
-		for (const id of fromBroken(() => glue.live_runs()))
-			texts.set(id, lastTry ? null : fromBroken(() => glue.run_snapshot(id)));
+		for (const id of fromBroken(() => glue.live_runs())) texts.set(id, null);
+		for (const id of texts.keys()) texts.set(id, snapshotOf(id));
 	} catch (failure) {
-		if (!lastTry) throw failure;
-	}
-	if (lastTry) {
-		for (const id of texts.keys()) {
-			try {
-				texts.set(
-					id,
-					fromBroken(() => glue.run_snapshot(id)),
-				);
-			} catch {
-				// This one is lost and will say so when it is used; the others need not be.
-			}
-		}
+		failedRescues += 1;
+		// The first time it may be for want of stack; the second time those that cannot be read are given up.
+		if (failedRescues === 1) throw failure;
 	}
 	glue.__wbg_reset_state();
 	// The glue answers with the instance that it has.
 	begin(glue.initSync(undefined as never));
 	if (texts.size > 0) rescued.set(generation, texts);
 	generation += 1;
-	broken = undefined;
+	failedRescues = 0;
+	calling = false;
 	return message;
+}
+
+/** The run as the broken instance holds it. One that cannot be read at the last try is lost and will say so when it is used. */
+function snapshotOf(id: number): string | null {
+	try {
+		return fromBroken(() => glue.run_snapshot(id));
+	} catch (failure) {
+		if (failedRescues === 0) throw failure;
+		return null;
+	}
 }
 
 /** A call that did not return has left the stack pointer where it was, maybe beyond the end of the stack. */

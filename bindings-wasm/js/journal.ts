@@ -43,13 +43,15 @@ export class Entry {
 
 	/** The entry as data. */
 	toData(): { [key: string]: Json } {
-		return readJson(call((core) => core.entry_text(...this.#bytes()))) as { [key: string]: Json };
+		const parts = this.#bytes();
+		return readJson(call((core) => core.entry_text(...parts))) as { [key: string]: Json };
 	}
 
 	/** The entry as JSON text, chained to the text before it. */
 	lineAfter(runId: string, previous?: string): string {
 		const before = previous === undefined ? undefined : encode(previous);
-		return call((core) => core.entry_line(...this.#bytes(), encode(runId), before));
+		const [parts, id] = [this.#bytes(), encode(runId)];
+		return call((core) => core.entry_line(...parts, id, before));
 	}
 
 	#bytes(): [Uint8Array, Uint8Array | undefined, boolean] {
@@ -75,13 +77,15 @@ export class Journal {
 
 	/** Reads a journal back, or throws {@link NotLoaded}. */
 	static fromJson(text: string): Journal {
-		return Journal.#loaded(call((core) => core.journal_from_json(encode(text))));
+		const document = encode(text);
+		return Journal.#loaded(call((core) => core.journal_from_json(document)));
 	}
 
 	/** Reads a journal back from the texts of its entries ({@link Entry.lineAfter}). */
 	static fromLines(runId: string, lines: Iterable<string>): Journal {
 		const texts = encode(JSON.stringify([...lines].map((line) => escapeHalfPairs(String(line)))));
-		return Journal.#loaded(call((core) => core.journal_from_lines(encode(runId), texts)));
+		const id = encode(runId);
+		return Journal.#loaded(call((core) => core.journal_from_lines(id, texts)));
 	}
 
 	static #loaded(text: string): Journal {
@@ -112,6 +116,7 @@ export class Journal {
 	/** The journal as JSON text. */
 	toJson(): string {
 		const lines = encode(JSON.stringify(this.#lines));
-		return call((core) => core.journal_to_json(encode(this.#runId), lines));
+		const runId = encode(this.#runId);
+		return call((core) => core.journal_to_json(runId, lines));
 	}
 }

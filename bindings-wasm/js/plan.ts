@@ -72,7 +72,8 @@ export function planId(plan: Plan): number {
 	const handle = handleOf(plan);
 	const generation = currentGeneration();
 	if (handle.generation !== generation) {
-		handle.id = call((core) => core.plan_restore(encode(handle.text)));
+		const bytes = encode(handle.text);
+		handle.id = call((core) => core.plan_restore(bytes));
 		handle.generation = generation;
 	}
 	return handle.id;
