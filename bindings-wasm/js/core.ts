@@ -178,6 +178,25 @@ export class Run {
 		return readJson(this.#call((core, id) => core.run_outstanding(id))) as types.Outstanding;
 	}
 
+	/** Whether an effect is still to be performed; `failed` are those of this run that are tried again later. */
+	due(effect: types.Effect, failed: readonly types.Effect[] = []): types.Due {
+		const [bytes, others] = [encode(eventText(effect)), encode(eventText(failed))];
+		return readJson(this.#call((core, id) => core.run_due(id, bytes, others))) as types.Due;
+	}
+
+	/** What becomes of an effect that failed too often; `begun` says that it may have happened in part. */
+	givenUp(effect: types.Effect, begun: boolean): types.GivenUp {
+		const bytes = encode(eventText(effect));
+		return readJson(this.#call((core, id) => core.run_given_up(id, bytes, begun))) as types.GivenUp;
+	}
+
+	/** How to go on with a run that was loaded after a restart, from what the host still has of it. */
+	afterRestart(found: types.Found = {}): types.Resumption {
+		const { process_alive = false, begun = false, slot_lost = false } = found;
+		const text = this.#call((core, id) => core.run_after_restart(id, process_alive, begun, slot_lost));
+		return readJson(text) as types.Resumption;
+	}
+
 	/** The requests that would be taken now, and for the others the reason. */
 	allowed(now: types.Time): types.Allowed {
 		const at = millis(now);
@@ -246,6 +265,11 @@ export function patchSkill(skill: string, mode: types.ExecutionMode, plan?: Plan
 /** Every stable code with its HTTP status, its meaning and what to do about it. */
 export function codes(): types.CodeInfo[] {
 	return JSON.parse(call((core) => core.codes())) as types.CodeInfo[];
+}
+
+/** The run that asked for this slot; undefined if no run can have. */
+export function runOfSlot(slotId: string): string | undefined {
+	return call((core) => core.run_of_slot(slotId));
 }
 
 /** The text with terminal escapes, control and bidi characters made visible. */

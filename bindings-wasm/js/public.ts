@@ -11,6 +11,7 @@ export {
 	patchSkill,
 	Run,
 	replay,
+	runOfSlot,
 	version,
 } from './core.js';
 export { CorePanicked, NotLoaded, Refused, Rejected, TurnlatchError } from './errors.js';

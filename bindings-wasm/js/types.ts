@@ -331,6 +331,32 @@ export interface Outstanding {
 	keep: Keep;
 }
 
+/** `later`: after one that failed and is tried again; `once`: note durably that it was begun, then perform it. */
+export interface Due {
+	perform: 'now' | 'later' | 'never';
+	once: boolean;
+}
+
+/** `tell`: end what may have been started in this slot, then apply the event. */
+export type GivenUp =
+	| { then: 'keep' }
+	| { then: 'forget' }
+	| { then: 'tell'; slot_id: string; event: TurnFinished };
+
+/** What a host finds of a run after a restart. */
+export interface Found {
+	process_alive?: boolean;
+	begun?: boolean;
+	slot_lost?: boolean;
+}
+
+/** Listen to the process again, perform the effects, apply the event. */
+export interface Resumption {
+	attach?: { slot_id: string; attempt_number: number };
+	effects: Effect[];
+	event?: ProcessLost;
+}
+
 export interface AllowedRequest {
 	request: 'reply' | 'cancel';
 	allowed: boolean;

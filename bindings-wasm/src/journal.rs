@@ -11,11 +11,8 @@ use crate::table::PLANS;
 
 /// An entry as JavaScript keeps it: the event's text and, of a turn, the judgement.
 fn read_entry(entry: &[u8], judged: Option<Box<[u8]>>, compact: bool) -> Result<JournalEntry, JsValue> {
-    let entry: JournalEntry = read_json(entry)?;
-    let entry = match judged {
-        Some(judged) => entry.with_judged(read_json(&judged)?),
-        None => entry,
-    };
+    let judged = judged.as_deref().map(text).transpose()?;
+    let entry = JournalEntry::from_json(text(entry)?, judged).map_err(|error| not_loaded(&error))?;
     Ok(if compact { entry.compact() } else { entry })
 }
 

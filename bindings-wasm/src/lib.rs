@@ -16,7 +16,7 @@ use turnlatch::{Code, Event, ExecutionMode, HostSettings, Manifest, PatchWording
 use wasm_bindgen::prelude::*;
 
 use convert::{json_text, optional_text, read_json, text};
-use errors::{misuse, refused, rejected};
+use errors::{misuse, not_loaded, refused, rejected};
 use table::PLANS;
 
 /// Makes a plan, or throws every problem.
@@ -51,7 +51,7 @@ pub fn plan_text(plan: u32) -> Result<String, JsValue> {
 /// A plan of the text that [`plan_text`] gave before the instance was replaced.
 #[wasm_bindgen]
 pub fn plan_restore(plan: &[u8]) -> Result<u32, JsValue> {
-    let plan: RunPlan = read_json(plan)?;
+    let plan = RunPlan::from_json(text(plan)?).map_err(|error| not_loaded(&error))?;
     Ok(PLANS.with(|plans| plans.add(plan.into())))
 }
 
@@ -85,6 +85,13 @@ pub fn patch_skill(skill: &[u8], mode: &str, plan: Option<u32>) -> Result<String
 #[wasm_bindgen]
 pub fn codes() -> Result<String, JsValue> {
     json_text(&Code::ALL.iter().map(|code| code.info()).collect::<Vec<_>>())
+}
+
+/// The run that asked for this slot.
+#[wasm_bindgen]
+#[must_use]
+pub fn run_of_slot(slot_id: &str) -> Option<String> {
+    turnlatch::run_of_slot(slot_id).map(str::to_owned)
 }
 
 /// The text with escapes, control and bidi characters made visible.

@@ -3,10 +3,11 @@
 use std::rc::Rc;
 
 use serde::Serialize;
-use turnlatch::{Applied, Effect, Event, Judged, Receipt, Run, Status};
+use serde_json::Value;
+use turnlatch::{Applied, Effect, Event, Found, Judged, Receipt, Run, Status};
 use wasm_bindgen::prelude::*;
 
-use crate::convert::{json_text, text, time};
+use crate::convert::{json_text, read_json, text, time};
 use crate::errors::{misuse, not_loaded, rejected};
 use crate::table::{PLANS, RUNS};
 
@@ -161,6 +162,31 @@ pub fn run_history(run: u32) -> Result<String, JsValue> {
 #[wasm_bindgen]
 pub fn run_outstanding(run: u32) -> Result<String, JsValue> {
     json_text(&find(run)?.outstanding())
+}
+
+/// Whether an effect is still to be performed; `failed` is the JSON text of a list of effects.
+#[wasm_bindgen]
+pub fn run_due(run: u32, effect: &[u8], failed: &[u8]) -> Result<String, JsValue> {
+    let effect = read_effect(read_json(effect)?)?;
+    let failed = read_json::<Vec<Value>>(failed)?.into_iter().map(read_effect).collect::<Result<Vec<_>, _>>()?;
+    json_text(&find(run)?.due(&effect, &failed))
+}
+
+/// What becomes of an effect that failed too often.
+#[wasm_bindgen]
+pub fn run_given_up(run: u32, effect: &[u8], begun: bool) -> Result<String, JsValue> {
+    let effect = read_effect(read_json(effect)?)?;
+    json_text(&find(run)?.given_up(&effect, begun))
+}
+
+/// How to go on after a restart.
+#[wasm_bindgen]
+pub fn run_after_restart(run: u32, process_alive: bool, begun: bool, slot_lost: bool) -> Result<String, JsValue> {
+    json_text(&find(run)?.after_restart(Found { process_alive, begun, slot_lost }))
+}
+
+fn read_effect(effect: Value) -> Result<Effect, JsValue> {
+    Effect::from_value(effect).map_err(|error| rejected(&error))
 }
 
 /// Why the run is where it is.

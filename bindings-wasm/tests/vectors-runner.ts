@@ -287,11 +287,33 @@ class Stage {
 			case 'codes':
 				return this.#core.codes();
 			default: {
-				const { why_not, allowed } = query as { why_not?: turnlatch.Status; allowed?: number };
-				if (why_not !== undefined) return this.#run.whyNot(why_not);
-				if (allowed !== undefined) return this.#run.allowed(allowed);
-				throw new Error(`unknown query ${compact(query)}`);
+				const [name, argument] = Object.entries(query as Members)[0] ?? [];
+				return this.#question(name, argument as never);
 			}
+		}
+	}
+
+	#question(name: string | undefined, argument: never): Json {
+		const { effect, failed, begun } = argument as {
+			effect: turnlatch.Effect;
+			failed?: turnlatch.Effect[];
+			begun: boolean;
+		};
+		switch (name) {
+			case 'why_not':
+				return this.#run.whyNot(argument);
+			case 'allowed':
+				return this.#run.allowed(argument);
+			case 'due':
+				return this.#run.due(effect, failed);
+			case 'given_up':
+				return this.#run.givenUp(effect, begun);
+			case 'after_restart':
+				return this.#run.afterRestart(argument);
+			case 'run_of_slot':
+				return this.#core.runOfSlot(argument) ?? null;
+			default:
+				throw new Error(`unknown query ${name}`);
 		}
 	}
 

@@ -13,7 +13,7 @@ use crate::invariants;
 use crate::json;
 use crate::limits::Limits;
 use crate::plan::RunPlan;
-use crate::read::{Readable, readable};
+use crate::read::{Members, Misread, Readable, readable};
 use crate::run::Run;
 use crate::storage::{LoadError, canonical, check_version, digest};
 use crate::time::Timestamp;
@@ -46,10 +46,20 @@ impl JournalEntry {
         self.judged.as_deref()
     }
 
-    /// The entry with the judgement that [`JournalEntry::judged`] gave, so that it can be made compact.
-    #[must_use]
-    pub fn with_judged(self, judged: Judged) -> JournalEntry {
-        JournalEntry { judged: Some(Box::new(judged)), ..self }
+    /// Reads an entry back from its JSON text and, if there was one, the JSON text of [`JournalEntry::judged`].
+    ///
+    /// # Errors
+    /// `JOURNAL_INVALID` with the place.
+    pub fn from_json(entry: &str, judged: Option<&str>) -> Result<JournalEntry, LoadError> {
+        let mut members = Members::of(read_text(entry)?).map_err(broken)?;
+        let mut entry = || {
+            let (revision, at, event) = (members.take("revision")?, members.take("at")?, members.take("event")?);
+            Ok(JournalEntry { revision, at, event, judged: None })
+        };
+        let entry = entry().map_err(broken)?;
+        members.end().map_err(broken)?;
+        let judged = judged.map(|text| Readable::read(read_text(text)?).map_err(broken)).transpose()?;
+        Ok(JournalEntry { judged, ..entry })
     }
 
     /// The entry without a turn's text: its digest and the recorded decision instead. Other entries stay as they are.
@@ -203,10 +213,9 @@ impl Journal {
     /// `JOURNAL_INVALID` with the place if it was cut, edited, reordered or joined from two runs;
     /// `JOURNAL_VERSION_UNSUPPORTED` if a newer version wrote it.
     pub fn from_json(text: &str) -> Result<Journal, LoadError> {
-        let document =
-            json::parse_value(text, MAX_DOCUMENT_DEPTH).map_err(|fault| invalid("the document", format!("{fault}")))?;
+        let document = read_text(text)?;
         check_version(&document, JOURNAL_VERSION, Code::JournalVersionUnsupported, Code::JournalInvalid)?;
-        let document = DocumentIn::read(document).map_err(|misread| misread.load_error(Code::JournalInvalid))?;
+        let document = DocumentIn::read(document).map_err(broken)?;
         let mut journal = Journal { run_id: document.run_id, links: Vec::new() };
         for link in document.entries {
             journal.check_and_push(link)?;
@@ -273,6 +282,14 @@ fn link_digest(previous: &str, revision: u64, at: Timestamp, event: &Event) -> S
 
 /// An event stands three levels down in a journal.
 const MAX_DOCUMENT_DEPTH: usize = 2 * Limits::MAX_JSON_DEPTH + 3;
+
+fn read_text(text: &str) -> Result<Value, LoadError> {
+    json::parse_value(text, MAX_DOCUMENT_DEPTH).map_err(|fault| invalid("the document", fault.to_string()))
+}
+
+fn broken(misread: Misread) -> LoadError {
+    misread.load_error(Code::JournalInvalid)
+}
 
 fn invalid(place: impl Into<String>, message: impl Into<String>) -> LoadError {
     LoadError::new(Code::JournalInvalid, place, message)

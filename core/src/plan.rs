@@ -2,10 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::codes::Note;
+use crate::codes::{Code, Note};
+use crate::json;
 use crate::limits::Limits;
-use crate::read::{readable, readable_names};
+use crate::read::{Readable, readable, readable_names};
 use crate::schema::OutputSchema;
+use crate::storage::LoadError;
 
 /// An admitted run's settings.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -126,6 +128,16 @@ impl ExecutionMode {
 }
 
 impl RunPlan {
+    /// Reads a plan back from its JSON text, as a snapshot holds it.
+    ///
+    /// # Errors
+    /// `SNAPSHOT_INVALID` with the place.
+    pub fn from_json(text: &str) -> Result<RunPlan, LoadError> {
+        let plan = json::parse_value(text, Limits::MAX_JSON_DEPTH)
+            .map_err(|fault| LoadError::new(Code::SnapshotInvalid, "the document", fault.to_string()))?;
+        RunPlan::read(plan).map_err(|misread| misread.load_error(Code::SnapshotInvalid))
+    }
+
     pub(crate) fn is_interactive(&self) -> bool {
         self.execution_mode == ExecutionMode::Interactive
     }
