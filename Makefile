@@ -1,19 +1,23 @@
 # `make help` lists what there is. Every target works from a clean clone and twice in a row.
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-rust setup-python check check-rust check-python test test-rust test-python demo bench coverage clean
+.PHONY: help setup setup-rust setup-python setup-js check check-rust check-python check-js test test-rust test-python test-js
+.PHONY: compare demo bench coverage clean
 
 CARGO ?= cargo
 PYTHON ?= python3
+NPM ?= npm
 VENV := $(CURDIR)/.venv
 TEST_VENV := $(CURDIR)/target/python-test
 BENCH_VENV := $(CURDIR)/target/python-bench
 # One set of features for every command: building crates alone would build their dependencies a second time.
 ALL := --workspace --all-targets --locked
+# The same without the generator of the glue, which has a profile of its own.
+CODE := --workspace --exclude xtask --locked
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: setup-rust setup-python ## Get the toolchains' parts, the dependencies and the Python package
+setup: setup-rust setup-python setup-js ## Get the toolchains' parts, the dependencies and both packages
 
 setup-rust:
 	@rustup show active-toolchain
@@ -33,7 +37,16 @@ $(VENV)/.ready: bindings-python/requirements-dev.txt
 	$(VENV)/bin/pip install --quiet --requirement bindings-python/requirements-dev.txt
 	@touch $@
 
-check: check-rust check-python ## Formatting, lints, types, docs, licences, and that the core builds for wasm
+# Cargo and npm know what is up to date; a second time this takes seconds.
+setup-js: setup-rust bindings-wasm/node_modules/.ready
+	$(CARGO) run --quiet --locked --profile xtask --package xtask -- wasm
+	cd bindings-wasm && node scripts/build.mjs
+
+bindings-wasm/node_modules/.ready: bindings-wasm/package.json bindings-wasm/package-lock.json
+	cd bindings-wasm && $(NPM) ci --no-audit --no-fund
+	@touch $@
+
+check: check-rust check-python check-js ## Formatting, lints, types, docs, licences, sizes, and that the core builds for wasm
 
 check-rust: setup-rust
 	$(CARGO) fmt --all --check
@@ -50,39 +63,54 @@ check-python: setup-python
 	cd bindings-python && $(VENV)/bin/python -m mypy.stubtest turnlatch._core
 	cd bindings-python && $(VENV)/bin/pyright
 
-test: test-rust test-python ## Every test: vectors in every runtime, properties, the exhaustive walk, examples, READMEs
+check-js: setup-js
+	cd bindings-wasm && node_modules/.bin/tsc --noEmit
+	cd bindings-wasm && node_modules/.bin/biome ci .
+	cd bindings-wasm && node scripts/sizes.mjs --check
+
+test: test-rust test-python test-js ## Every test: vectors in every runtime, properties, the exhaustive walk, examples, READMEs
 
 # Benchmarks are built by `check` and run by `bench`; the output of passing tests says how much they covered.
 test-rust: setup-rust
-	$(CARGO) test --workspace --lib --examples --tests --locked -- --show-output
-	$(CARGO) test --workspace --doc --locked
+	$(CARGO) test $(CODE) --lib --examples --tests -- --show-output
+	$(CARGO) test $(CODE) --doc
 	$(PYTHON) scripts/check_examples.py
 
 # The tests run in an environment of their own that has the wheel, the test runner and nothing else, made anew each time.
 test-python: setup-python
-	$(CARGO) build --workspace --bins --locked
+	$(CARGO) build $(CODE) --bins
 	$(PYTHON) -m venv --clear $(TEST_VENV)
 	$(TEST_VENV)/bin/pip install --quiet --constraint bindings-python/requirements-dev.txt $(VENV)/wheels/*.whl pytest hypothesis
 	cd $(TEST_VENV) && TURNLATCH_CHECKER=$(CURDIR)/target/debug/checker bin/pytest -q --config-file $(CURDIR)/bindings-python/pyproject.toml $(CURDIR)/bindings-python/tests
 	$(VENV)/bin/python scripts/check_package.py $(VENV)/wheels/*.whl
 
+# Chromium has to be there; CHROMIUM names it if it is not where systems put it.
+test-js: setup-js
+	$(CARGO) run --quiet --locked --profile xtask --package xtask -- wasm --breakable
+	cd bindings-wasm && node scripts/test.mjs
+	cd bindings-wasm && node scripts/consumers.mjs
+
+compare: setup-python setup-js ## Run all vectors in Rust, Python, Node and Chromium, and compare what they print byte for byte
+	$(VENV)/bin/python scripts/compare.py
+
 demo: setup-rust ## One interactive run as a readable timeline
 	$(CARGO) run --quiet --locked --package turnlatch --example interactive_run
 
-bench: setup-python ## The core beside the bare limit of its parts, and Python beside the core, as ratios
-	$(CARGO) bench --workspace --locked --bench turns
-	$(CARGO) build --release --workspace --bins --locked
+bench: setup-python setup-js ## The core beside the limit of its parts, Python beside the core, sizes in a browser beside others
+	$(CARGO) bench $(CODE) --bench turns
+	$(CARGO) build --release $(CODE) --bins
 	rm -rf $(BENCH_VENV)
 	cd bindings-python && PATH="$(VENV)/bin:$$PATH" maturin build --locked --release --interpreter $(VENV)/bin/python --out $(BENCH_VENV)/wheels
 	$(PYTHON) -m venv $(BENCH_VENV)
 	$(BENCH_VENV)/bin/pip install --quiet $(BENCH_VENV)/wheels/*.whl
 	$(BENCH_VENV)/bin/python bindings-python/bench/turns.py $(CURDIR)/target/release/stopwatch
+	cd bindings-wasm && node scripts/sizes.mjs
 
 coverage: setup-rust ## Line coverage of core/src; fails below 95 %
 	@rustup component list --installed | grep -q '^llvm-tools' || rustup component add llvm-tools
 	@$(CARGO) llvm-cov --version >/dev/null 2>&1 || $(CARGO) install cargo-llvm-cov --locked
-	$(CARGO) llvm-cov --workspace --ignore-filename-regex '(tests/rust|examples|bindings-python)/' --fail-under-lines 95
+	$(CARGO) llvm-cov --workspace --ignore-filename-regex '(tests/rust|examples|bindings-python|bindings-wasm|xtask)/' --fail-under-lines 95
 
 clean: ## Remove what was built
 	$(CARGO) clean
-	rm -rf $(VENV)
+	rm -rf $(VENV) bindings-wasm/build bindings-wasm/dist bindings-wasm/node_modules

@@ -25,7 +25,7 @@ def main() -> int:
     metadata = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     packages = {package["id"]: package for package in metadata["packages"]}
     nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
-    shipped = {"turnlatch", "turnlatch-python"}
+    shipped = {"turnlatch", "turnlatch-python", "turnlatch-wasm"}
     seen, todo = set(), [id_ for id_, package in packages.items() if package["name"] in shipped]
     while todo:
         current = todo.pop()
