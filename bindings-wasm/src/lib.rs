@@ -21,7 +21,6 @@ use table::PLANS;
 
 /// Makes a plan, or throws every problem.
 #[wasm_bindgen]
-#[expect(clippy::too_many_arguments, reason = "members of one object in JavaScript")]
 pub fn admit(
     runner: &[u8],
     request: &[u8],
