@@ -37,7 +37,13 @@ interface RunHandle extends Handle {
 	freed: boolean;
 }
 
-const abandoned = new FinalizationRegistry<RunHandle>(release);
+const abandoned = new FinalizationRegistry<RunHandle>((handle) => {
+	try {
+		release(handle);
+	} catch {
+		// Only a broken instance throws here. Its memory goes with it, and nobody is there to be told.
+	}
+});
 
 /** One execution of a skill for one request. */
 export class Run {

@@ -30,7 +30,7 @@ let generation = 0;
  * begins, the one before did not return: nothing has to run at the moment of the break for it to be noticed.
  */
 let calling = false;
-/** How often the runs of a broken instance could not be rescued. */
+/** How often the runs of the broken instance could not be rescued; the second time, those that cannot be read are given up. */
 let failedRescues = 0;
 /** The snapshots of runs that have not been used since their instance broke; null where that failed. */
 const rescued = new Map<number, Map<number, string | null>>();
@@ -122,8 +122,9 @@ function replace(): string | undefined {
 		for (const id of fromBroken(() => glue.live_runs())) texts.set(id, null);
 		for (const id of texts.keys()) texts.set(id, snapshotOf(id));
 	} catch (failure) {
+		// For want of stack nothing is given up, however often the caller tries again from down there.
+		if (isWantOfStack(failure)) throw failure;
 		failedRescues += 1;
-		// The first time it may be for want of stack; the second time those that cannot be read are given up.
 		if (failedRescues === 1) throw failure;
 	}
 	glue.__wbg_reset_state();
@@ -141,9 +142,14 @@ function snapshotOf(id: number): string | null {
 	try {
 		return fromBroken(() => glue.run_snapshot(id));
 	} catch (failure) {
-		if (failedRescues === 0) throw failure;
+		if (failedRescues === 0 || isWantOfStack(failure)) throw failure;
 		return null;
 	}
+}
+
+/** Firefox calls it InternalError, all others RangeError. */
+function isWantOfStack(failure: unknown): boolean {
+	return failure instanceof RangeError || (failure instanceof Error && failure.name === 'InternalError');
 }
 
 /** A call that did not return has left the stack pointer where it was, maybe beyond the end of the stack. */

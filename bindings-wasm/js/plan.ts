@@ -10,7 +10,13 @@ interface PlanHandle extends Handle {
 	freed: boolean;
 }
 
-const abandoned = new FinalizationRegistry<PlanHandle>(release);
+const abandoned = new FinalizationRegistry<PlanHandle>((handle) => {
+	try {
+		release(handle);
+	} catch {
+		// Only a broken instance throws here. Its memory goes with it, and nobody is there to be told.
+	}
+});
 const handles = new WeakMap<Plan, PlanHandle>();
 
 /** An admitted run's settings. */

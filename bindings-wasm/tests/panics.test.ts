@@ -97,10 +97,10 @@ test('the error carries the snapshot of the run that the call was about', () => 
 	run.free();
 });
 
-test('breaking it ten thousand times does no harm', () => {
+test('breaking it nine thousand times does no harm, though a stack would last for 8,192', () => {
 	const run = waiting('often');
 	const before = run.toJson();
-	for (let time = 0; time < 10_000; time += 1) panicOf('panic');
+	for (let time = 0; time < 9_000; time += 1) panicOf('panic');
 	assert.equal(run.toJson(), before);
 	run.free();
 });
@@ -137,11 +137,20 @@ test('a stack that is used up by the caller breaks nothing for good', () => {
 	// Reading it takes far more stack in the core than handing it over takes here.
 	const deep = `{"type":"reply","interaction_id":9,"response":${'['.repeat(250)}${']'.repeat(250)}}`;
 	// From the very end of the stack upwards: first our own code has no room, then the core has too little.
-	for (let room = 0; room < Math.min(deepest, 1_500); room += 1) {
+	for (let room = 0; room < Math.min(deepest, 1_500); room += 10) {
 		try {
-			dive(deepest - room, () => run.applyJson(deep, 3));
-		} catch (error) {
-			if (error instanceof core.CorePanicked) inTheCore += 1;
+			dive(deepest - room, () => {
+				// A caller who tries again from down there must not lose the run either.
+				for (let time = 0; time < 4; time += 1) {
+					try {
+						run.applyJson(deep, 3);
+					} catch (error) {
+						if (error instanceof core.CorePanicked) inTheCore += 1;
+					}
+				}
+			});
+		} catch {
+			// Not even the test itself had room here.
 		}
 		assert.equal(run.toJson(), before);
 	}
