@@ -6,11 +6,15 @@
 #[cfg(feature = "breakable")]
 mod breakable;
 mod convert;
+#[cfg(feature = "full")]
+mod engine;
 mod errors;
 mod journal;
 mod panics;
 mod run;
 mod table;
+#[cfg(feature = "slim")]
+mod validator;
 
 use turnlatch::{Code, Event, ExecutionMode, HostSettings, Manifest, PatchWording, RunPlan, RunRequest};
 use wasm_bindgen::prelude::*;

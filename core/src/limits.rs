@@ -41,6 +41,18 @@ impl Limits {
     /// The deepest JSON the core will ever walk: building, validating and freeing a value recurse this far.
     pub const MAX_JSON_DEPTH: usize = 128;
 
+    /// What holds where nobody says otherwise.
+    pub const DEFAULT: Limits = Limits {
+        turn_text_bytes: 16 * MIB,
+        json_depth: Limits::MAX_JSON_DEPTH,
+        schema_bytes: MIB,
+        manifest_bytes: 256 * KIB,
+        prompt_bytes: 16 * KIB,
+        options: 64,
+        reply_bytes: MIB,
+        interactions: 10_000,
+    };
+
     /// The names of the limits that make no sense.
     pub(crate) fn problems(&self) -> impl Iterator<Item = &'static str> {
         let sizes = [
@@ -62,16 +74,7 @@ impl Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits {
-            turn_text_bytes: 16 * MIB,
-            json_depth: Limits::MAX_JSON_DEPTH,
-            schema_bytes: MIB,
-            manifest_bytes: 256 * KIB,
-            prompt_bytes: 16 * KIB,
-            options: 64,
-            reply_bytes: MIB,
-            interactions: 10_000,
-        }
+        Limits::DEFAULT
     }
 }
 

@@ -8,8 +8,9 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["wasm"] => wasm::package(),
+        ["wasm", "--slim"] => wasm::slim(),
         ["wasm", "--breakable"] => wasm::breakable(),
-        _ => Err("usage: cargo run --package xtask -- wasm [--breakable]".to_owned()),
+        _ => Err("usage: cargo run --package xtask -- wasm [--slim | --breakable]".to_owned()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -7,13 +7,23 @@ use wasm_bindgen_cli_support::Bindgen;
 
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// What the package is made of: a small build for browsers and a fast one for Node, each with its glue.
+/// What the package is made of: a small build for browsers, a fast one for Node, and one without the schema engine; each
+/// with its glue.
 ///
 /// # Errors
 /// A message, if a tool fails.
 pub(crate) fn package() -> Result<(), String> {
     build("wasm-size", &[], &bindings().join("build/wasm-size"))?;
-    build("wasm-speed", &[], &bindings().join("build/wasm-speed"))
+    build("wasm-speed", &[], &bindings().join("build/wasm-speed"))?;
+    slim()
+}
+
+/// The build without the schema engine.
+///
+/// # Errors
+/// A message, if a tool fails.
+pub(crate) fn slim() -> Result<(), String> {
+    build("wasm-size", &["--no-default-features", "--features", "slim"], &bindings().join("build/wasm-slim"))
 }
 
 /// The same with ways to break it, for tests alone.
@@ -26,7 +36,9 @@ pub(crate) fn breakable() -> Result<(), String> {
 
 fn build(profile: &str, extra: &[&str], out: &Path) -> Result<(), String> {
     // A target folder of its own per set of features, so that one build does not throw away the other's work.
-    let target = repository().join("target").join(if extra.is_empty() { "wasm" } else { "wasm-breakable" });
+    let target = repository()
+        .join("target")
+        .join(format!("wasm{}", extra.last().map(|feature| format!("-{feature}")).unwrap_or_default()));
     let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .current_dir(repository())
         .args(["build", "--locked", "--package", "turnlatch-wasm", "--target", TARGET, "--profile", profile])

@@ -1,0 +1,33 @@
+//! The schema engine for others: a slim build can ask this one, and then decides to the byte as the full build does.
+
+use serde_json::{Value, json};
+use turnlatch::{Check, Limits, OutputSchema};
+use wasm_bindgen::prelude::*;
+
+use crate::convert::{json_text, text};
+use crate::errors::misuse;
+
+/// Who asks has held the schema to its own limits.
+const LIMITS: Limits = Limits { schema_bytes: usize::MAX, json_depth: Limits::MAX_JSON_DEPTH, ..Limits::DEFAULT };
+
+/// What is wrong with a schema, as a list of problems.
+#[wasm_bindgen]
+pub fn schema_problems(schema: &[u8]) -> Result<String, JsValue> {
+    let problems = OutputSchema::compile(text(schema)?, &LIMITS).err().unwrap_or_default();
+    let row = |problem: turnlatch::SchemaProblem| json!({ "code": problem.code, "path": problem.path, "message": problem.message });
+    json_text(&problems.into_iter().map(row).collect::<Vec<_>>())
+}
+
+/// What is wrong with an instance: `valid`, `too_much_work`, or a list of violations.
+#[wasm_bindgen]
+pub fn schema_check(schema: &[u8], instance: &[u8]) -> Result<String, JsValue> {
+    let schema = OutputSchema::compile(text(schema)?, &LIMITS).map_err(|_| misuse("the schema cannot be used"))?;
+    let mut reader = serde_json::Deserializer::from_slice(instance);
+    reader.disable_recursion_limit();
+    let instance: Value = serde::Deserialize::deserialize(&mut reader).map_err(|error| misuse(&error.to_string()))?;
+    match schema.check(&instance) {
+        Check::Valid => json_text("valid"),
+        Check::Invalid(violations) => json_text(&violations),
+        Check::TooMuchWork | Check::NoValidator => json_text("too_much_work"),
+    }
+}
