@@ -1,7 +1,7 @@
 # `make help` lists what there is. Every target works from a clean clone and twice in a row.
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-rust setup-python setup-js check check-rust check-python check-js test test-rust test-python test-js
-.PHONY: compare demo bench coverage clean
+.PHONY: setup-browser compare demo bench coverage clean
 
 CARGO ?= cargo
 PYTHON ?= python3
@@ -38,9 +38,15 @@ $(VENV)/.ready: bindings-python/requirements-dev.txt
 	@touch $@
 
 # Cargo and npm know what is up to date; a second time this takes seconds.
-setup-js: setup-rust bindings-wasm/node_modules/.ready
+setup-js: setup-rust setup-browser bindings-wasm/node_modules/.ready
 	$(CARGO) run --quiet --locked --profile xtask --package xtask -- wasm
 	cd bindings-wasm && node scripts/build.mjs
+
+# Playwright's own browsers are not used: the system's is the one that people have.
+setup-browser:
+	@test -n "$$CHROMIUM" || command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
+		|| { apt-get update && apt-get install --yes --no-install-recommends chromium; } \
+		|| { echo 'Chromium is needed: install it, or name it in CHROMIUM' >&2; exit 1; }
 
 bindings-wasm/node_modules/.ready: bindings-wasm/package.json bindings-wasm/package-lock.json
 	cd bindings-wasm && $(NPM) ci --no-audit --no-fund

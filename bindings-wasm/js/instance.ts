@@ -26,10 +26,14 @@ let exports: Exports | undefined;
 let stackTop = 0;
 let generation = 0;
 /**
- * Whether a call is on its way into the core. The core never calls back, so if this still holds when the next call
- * begins, the one before did not return: nothing has to run at the moment of the break for it to be noticed.
+ * Whether a call is on its way into the core. Nobody calls it while it computes, so if this still holds when the next
+ * call begins, the one before did not return: nothing has to run at the moment of the break for it to be noticed.
  */
 let calling = false;
+/** Whether the core is asking somebody outside (a validator), who must not ask it back: it is in the middle of a step. */
+let asking = false;
+/** What a fresh instance has to be told before it is used. */
+let prepare: (() => void) | undefined;
 /** How often the runs of the broken instance could not be rescued; the second time, those that cannot be read are given up. */
 let failedRescues = 0;
 /** The snapshots of runs that have not been used since their instance broke; null where that failed. */
@@ -65,6 +69,21 @@ export function call<T>(work: (core: Glue) => T, about?: Handle): T {
 	}
 }
 
+/** Lets somebody outside answer the core. */
+export function outside<T>(work: () => T): T {
+	asking = true;
+	try {
+		return work();
+	} finally {
+		asking = false;
+	}
+}
+
+/** Has this done to every instance that takes the place of a broken one. */
+export function whenReady(work: () => void): void {
+	prepare = work;
+}
+
 /** The generation that new handles belong to. */
 export function currentGeneration(): number {
 	replaceIfBroken();
@@ -95,6 +114,7 @@ export function memoryBytes(): number {
 
 function replaceIfBroken(): void {
 	if (exports === undefined) throw new TypeError('turnlatch is not ready: call `await init()` first');
+	if (asking) throw new TypeError('a validator must not call turnlatch back');
 	if (calling) replace();
 }
 
@@ -134,6 +154,7 @@ function replace(): string | undefined {
 	generation += 1;
 	failedRescues = 0;
 	calling = false;
+	prepare?.();
 	return message;
 }
 

@@ -338,10 +338,7 @@ export interface Due {
 }
 
 /** `tell`: end what may have been started in this slot, then apply the event. */
-export type GivenUp =
-	| { then: 'keep' }
-	| { then: 'forget' }
-	| { then: 'tell'; slot_id: string; event: TurnFinished };
+export type GivenUp = { then: 'keep' } | { then: 'forget' } | { then: 'tell'; slot_id: string; event: TurnFinished };
 
 /** What a host finds of a run after a restart. */
 export interface Found {

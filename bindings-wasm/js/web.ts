@@ -3,7 +3,7 @@
 import { initFrom } from './instance.js';
 import type { InitInput } from './public.js';
 
-export * from './public.js';
+export * from './full.js';
 
 /** Fetches and compiles the wasm, by default the file beside this one. Call it once, before anything else. */
 export async function init(input?: InitInput | Promise<InitInput>): Promise<void> {

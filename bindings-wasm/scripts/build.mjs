@@ -10,11 +10,13 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const dist = join(root, 'dist');
 const small = join(root, 'build/wasm-size');
 const fast = join(root, 'build/wasm-speed');
+const slim = join(root, 'build/wasm-slim');
 
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist);
 cpSync(join(small, 'turnlatch_bg.wasm'), join(dist, 'turnlatch_bg.wasm'));
 cpSync(join(fast, 'turnlatch_bg.wasm'), join(dist, 'turnlatch_node.wasm'));
+cpSync(join(slim, 'turnlatch_bg.wasm'), join(dist, 'turnlatch_slim_bg.wasm'));
 for (const file of ['LICENSE-APACHE', 'LICENSE-MIT']) cpSync(join(root, '..', file), join(root, file));
 
 const shared = {
@@ -52,17 +54,28 @@ await build({
 });
 await build({
 	...shared,
-	entryPoints: ['js/node.ts'],
-	format: 'cjs',
-	platform: 'node',
-	outExtension: { '.js': '.cjs' },
-	alias: { 'turnlatch-glue': join(fast, 'turnlatch.js') },
-	// The glue can also find its own wasm, which it is never asked for.
-	define: { 'import.meta.url': 'undefined' },
+	entryPoints: ['js/slim.ts'],
+	format: 'esm',
+	alias: { 'turnlatch-glue': join(slim, 'turnlatch.js') },
 });
-// `import` and `require` give the same classes and the same instance.
-const names = Object.keys(createRequire(import.meta.url)(join(dist, 'node.cjs'))).sort();
-writeFileSync(join(dist, 'node.js'), `export { ${names.join(', ')} } from './node.cjs';\n`);
+await buildForNode('node', fast);
+await buildForNode('slim-node', slim);
+
+/** CommonJS, and a module that hands on the same: `import` and `require` give the same classes and the same instance. */
+async function buildForNode(name, glue) {
+	await build({
+		...shared,
+		entryPoints: [`js/${name}.ts`],
+		format: 'cjs',
+		platform: 'node',
+		outExtension: { '.js': '.cjs' },
+		alias: { 'turnlatch-glue': join(glue, 'turnlatch.js') },
+		// The glue can also find its own wasm, which it is never asked for.
+		define: { 'import.meta.url': 'undefined' },
+	});
+	const names = Object.keys(createRequire(import.meta.url)(join(dist, `${name}.cjs`))).sort();
+	writeFileSync(join(dist, `${name}.js`), `export { ${names.join(', ')} } from './${name}.cjs';\n`);
+}
 
 writeTypes();
 
@@ -72,7 +85,7 @@ function writeTypes() {
 		cwd: root,
 		stdio: 'inherit',
 	});
-	const offered = ['core', 'errors', 'journal', 'plan', 'public', 'types'];
+	const offered = ['core', 'engine', 'errors', 'full', 'journal', 'plan', 'public', 'slim', 'types', 'validator'];
 	cpSync(join(dist, 'web.d.ts'), join(dist, 'index.d.ts'));
 	for (const file of readdirSync(dist).filter((name) => name.endsWith('.d.ts'))) {
 		const name = file.slice(0, -'.d.ts'.length);

@@ -6,20 +6,30 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use js_sys::Function;
 use serde_json::Value;
 use turnlatch::{Check, Code, SchemaEngine, SchemaProblem, SchemaValidator, Violation, use_schema_engine};
 use wasm_bindgen::prelude::*;
 
 use crate::convert::read_json;
 
+// Two lines in place of a crate: `js-sys` would bring some ten kilobytes of what is not used here.
+#[wasm_bindgen]
+extern "C" {
+    /// A function of JavaScript.
+    #[derive(Clone)]
+    pub type Validator;
+
+    #[wasm_bindgen(method, catch)]
+    fn call(this: &Validator, receiver: &JsValue, schema: &str, instance: Option<&str>) -> Result<JsValue, JsValue>;
+}
+
 thread_local! {
-    static VALIDATOR: RefCell<Option<Function>> = const { RefCell::new(None) };
+    static VALIDATOR: RefCell<Option<Validator>> = const { RefCell::new(None) };
 }
 
 /// Brings a validator, or takes it away.
 #[wasm_bindgen]
-pub fn use_validator(validator: Option<Function>) {
+pub fn use_validator(validator: Option<Validator>) {
     let engine = validator.as_ref().map(|_| Arc::new(HostEngine) as Arc<dyn SchemaEngine>);
     VALIDATOR.with(|kept| kept.replace(validator));
     use_schema_engine(engine);
@@ -28,7 +38,7 @@ pub fn use_validator(validator: Option<Function>) {
 /// Asks; none if the validator broke.
 fn ask(schema: &str, instance: Option<&str>) -> Option<Value> {
     let validator = VALIDATOR.with(|kept| kept.borrow().clone())?;
-    let answer = validator.call2(&JsValue::NULL, &schema.into(), &instance.into()).ok()?.as_string()?;
+    let answer = validator.call(&JsValue::NULL, schema, instance).ok()?.as_string()?;
     read_json(answer.as_bytes()).ok()
 }
 

@@ -1,4 +1,4 @@
-/** The JavaScript of the README runs: in Node, or in Chromium where it says so. */
+/** The JavaScript of the READMEs runs: in Node, or in Chromium where it says so. */
 
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { browse, resultOf, serve } from './browser.js';
-import { PACKAGE } from './files.js';
+import { PACKAGE, ROOT } from './files.js';
 
-const text = readFileSync(join(PACKAGE, 'README.md'), 'utf8');
+const text = [ROOT, PACKAGE].map((folder) => readFileSync(join(folder, 'README.md'), 'utf8')).join('\n');
 const blocks = [...text.matchAll(/^```js( browser)?\n(.*?)^```$/gms)].map(([, browser, code], index) => ({
 	browser: browser !== undefined,
 	code: code ?? '',
@@ -16,7 +16,7 @@ const blocks = [...text.matchAll(/^```js( browser)?\n(.*?)^```$/gms)].map(([, br
 }));
 
 test('there are blocks for both', () => {
-	assert.ok(blocks.filter(({ browser }) => !browser).length >= 3);
+	assert.ok(blocks.filter(({ browser }) => !browser).length >= 5);
 	assert.equal(blocks.filter(({ browser }) => browser).length, 1);
 });
 

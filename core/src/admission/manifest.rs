@@ -96,18 +96,18 @@ impl<'a> Reader<'a> {
 
     fn engines(&mut self) -> Option<Engines> {
         let before = self.problems.len();
-        let known: BTreeSet<&str> = self.host.engines.iter().map(|name| name.trim()).collect();
+        let mut known = BTreeSet::new();
+        known.extend(self.host.engines.iter().map(|name| name.trim()));
         let declared = self.engine_names("engines", &known);
         let unsupported = self.engine_names("unsupported_engines", &known).unwrap_or_default();
-        let excluded: BTreeSet<&String> = unsupported.iter().collect();
-        for name in declared.iter().flatten().filter(|name| excluded.contains(name)) {
+        for name in declared.iter().flatten().filter(|name| unsupported.contains(name)) {
             self.refuse("unsupported_engines", format!("{} is declared in `engines` too", text::quoted(name)));
         }
         let mut effective = match &declared {
             Some(names) => names.clone(),
             None => unique(self.host.engines.iter().map(|name| name.trim())),
         };
-        effective.retain(|name| !excluded.contains(name));
+        effective.retain(|name| !unsupported.contains(name));
         if effective.is_empty() && self.problems.len() == before {
             self.refuse("engines", "no engine is left for this skill");
         }

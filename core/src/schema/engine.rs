@@ -30,7 +30,7 @@ pub fn use_schema_engine(engine: Option<std::sync::Arc<dyn SchemaEngine>>) {
 pub(super) fn compile(text: &str, schema: &Value) -> Result<Option<Box<dyn SchemaValidator>>, Vec<SchemaProblem>> {
     #[cfg(feature = "host-validator")]
     if let Some(engine) = host_engine().clone() {
-        return engine.compile(text).map(Some);
+        return engine.compile(crate::json::trim(text)).map(Some);
     }
     #[cfg(feature = "schema-engine")]
     return super::builtin::compile(text, schema)

@@ -1,0 +1,14 @@
+/** The entry without the schema engine, for browsers and bundlers. The host brings a validator. */
+
+import { initFrom } from './instance.js';
+import type { InitInput } from './public.js';
+
+export * from './public.js';
+export * from './validator.js';
+
+/** Fetches and compiles the wasm, by default the file beside this one. Call it once, before anything else. */
+export async function init(input?: InitInput | Promise<InitInput>): Promise<void> {
+	await initFrom(
+		(input as Parameters<typeof initFrom>[0] | undefined) ?? new URL('./turnlatch_slim_bg.wasm', import.meta.url),
+	);
+}
