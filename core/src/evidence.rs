@@ -289,8 +289,9 @@ impl<'p> Reader<'p> {
         questions.extend(
             blocks.map(|block| (block.start, ask_user::fields_of_yaml(text.get(block.clone()).unwrap_or_default()))),
         );
-        questions.sort_by_key(|(start, _)| *start);
-        for (_, fields) in questions.into_iter().rev() {
+        // From the last to the first. There are at most a hundred, and a general sort is ten kilobytes in a browser.
+        while let Some(last) = (0..questions.len()).max_by_key(|index| questions.get(*index).map(|(start, _)| *start)) {
+            let (_, fields) = questions.swap_remove(last);
             self.consider_question(fields);
         }
     }
