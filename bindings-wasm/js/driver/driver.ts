@@ -1,0 +1,405 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+/**
+ * Hosts runs: saves what the core decides, performs its effects, and tells it what happened.
+ *
+ * No decision about a run is made here. The driver keeps four promises: a state is saved before its effects are
+ * performed; the effects of one run are performed in order; what a part reports is not lost when the store fails; and
+ * after a crash {@link Driver.recover} goes on from what the core says is owed.
+ */
+
+import {
+	type Answered,
+	type Applied,
+	type Effect,
+	type Event,
+	type JsonInput,
+	type Plan,
+	type Receipt,
+	Rejected,
+	type ReplyOptions,
+	Run,
+	type Status,
+	type StatusView,
+	type TurnFinished,
+} from '../public.js';
+import { type DriverParts, Host } from './host.js';
+import { Live } from './live.js';
+import { DriverMisused, RunUnknown, StoreConflict } from './parts.js';
+import { Performer } from './performer.js';
+import { Belongings, holdSlots } from './recovery.js';
+
+/** How long `close` waits until the reports that have arrived are saved. */
+const LAST_REPORTS_MS = 2000;
+
+/**
+ * Drives runs with the host's parts.
+ *
+ * Callbacks may call back: `start`, `reply`, `cancel` and `tell` return when the event is saved, and its effects are
+ * performed after those that are under way. Only waiting for a run inside of its own callback is refused
+ * (`INSIDE_CALLBACK`); in browsers that is recognised only before the callback's first `await`, so do not do it.
+ */
+export class Driver {
+	readonly #host: Host;
+	readonly #performer: Performer;
+	readonly #runs = new Map<string, Live>();
+	readonly #loading = new Map<string, Promise<Live>>();
+	readonly #saves = new Set<Promise<unknown>>();
+	#closed = false;
+
+	constructor(parts: DriverParts) {
+		this.#host = new Host(parts);
+		this.#performer = new Performer(this.#host, (runId, event) => this.#receive(runId, event));
+	}
+
+	/** Makes a run of an admitted plan, saves it and lets its effects be performed. Gives its id. */
+	async start(plan: Plan): Promise<string> {
+		this.#open();
+		return this.#saving(this.#create(plan));
+	}
+
+	/** Takes a user's reply. The receipt is given when the reply is saved. */
+	async reply(
+		runId: string,
+		interactionId: number | bigint,
+		response: JsonInput,
+		options: ReplyOptions = {},
+	): Promise<Receipt> {
+		return (await this.#request(runId, (run, now) => run.reply(interactionId, response, now, options))).receipt;
+	}
+
+	/** Ends a run. {@link Driver.settled} waits until its process is gone and its slot given back. */
+	async cancel(runId: string, reason?: string): Promise<Receipt> {
+		return (await this.#request<Answered>(runId, (run, now) => run.cancel(now, reason))).receipt;
+	}
+
+	/** Applies any event, or throws {@link Rejected}. Its effects are performed by the driver. */
+	async tell(runId: string, event: Event): Promise<Applied> {
+		return this.#request(runId, (run, now) => run.apply(event, now));
+	}
+
+	/** The run as it was saved last. Throws {@link RunUnknown} for a run that is not in memory. */
+	view(runId: string): StatusView {
+		return this.#inMemory(runId).run.statusView();
+	}
+
+	/** A copy of the run, to be read: its question, history, explanation. */
+	run(runId: string): Run {
+		return this.#inMemory(runId).run.copy();
+	}
+
+	/** The effects that failed too often and wait to be tried again. */
+	owed(runId: string): Effect[] {
+		return [...this.#inMemory(runId).owed];
+	}
+
+	/** Waits until the run has one of these statuses or has ended, and gives its view at that moment. */
+	async wait(runId: string, ...statuses: Status[]): Promise<StatusView> {
+		this.#notInside(runId, 'wait');
+		this.#open();
+		return (await this.#known(runId)).reaches(statuses);
+	}
+
+	/** Waits until every effect told so far was performed (or is kept as owed) and every report applied. */
+	async settled(runId: string): Promise<void> {
+		this.#notInside(runId, 'settled');
+		const live = await this.#known(runId);
+		for (let busy = live.performer ?? live.courier; busy; busy = live.performer ?? live.courier) await busy;
+	}
+
+	/** Tries what is owed again now, for one run or for all. */
+	async retryOwed(runId?: string): Promise<void> {
+		this.#open();
+		const lives = runId === undefined ? [...this.#runs.values()] : [await this.#known(runId)];
+		for (const live of lives) this.#performSoon(live, []);
+	}
+
+	/** Takes an ended run out of memory; the store still has it. */
+	forget(runId: string): void {
+		const live = this.#runs.get(runId);
+		if (live === undefined) return;
+		if (!live.run.ended || !live.idle) throw new DriverMisused('RUN_NOT_DONE', `run ${runId} is not done yet`);
+		this.#runs.delete(runId);
+		// After the requests that are on their way.
+		void live.exclusive(async () => live.run.free());
+	}
+
+	/**
+	 * Goes on after a restart. Gives the ids of the runs that had not ended.
+	 *
+	 * What no run may keep is given back or ended first; then what is owed is performed. A turn that was begun, but
+	 * whose process is gone, is told to the core as lost. What fails is reported (`onError` with `null` for the effect)
+	 * and does not keep the other runs from going on; calling this again tries it again.
+	 */
+	async recover(): Promise<string[]> {
+		this.#open();
+		const host = this.#host;
+		const belongings = await Belongings.of(host);
+		const runIds = [...(await host.store.unfinished())];
+		for (const runId of runIds) await host.attempt(runId, () => this.#known(runId));
+		const lives = runIds.flatMap((runId) => this.#runs.get(runId) ?? []);
+		for (const live of lives) belongings.leaveTo(live.run);
+		const lost = await holdSlots(host, lives);
+		await belongings.giveBack(host, new Set(runIds.filter((runId) => !this.#runs.has(runId))));
+		for (const live of lives) {
+			if (!live.resumed) {
+				live.resumed = await host.attempt(live.runId, () => this.#resume(live, lost.has(live.runId)));
+			}
+		}
+		return runIds;
+	}
+
+	/**
+	 * Stops driving. Parts are not closed and processes not ended: {@link Driver.recover} can go on from here. A part
+	 * that is in the middle of an effect is not waited for.
+	 */
+	async close(): Promise<void> {
+		this.#closed = true;
+		const lives = [...this.#runs.values()];
+		// A turn's result that has arrived is saved if that is possible; it would have to be run again.
+		const couriers = lives.flatMap((live) => live.courier ?? []);
+		if (couriers.length > 0) await Promise.race([Promise.all(couriers), this.#host.sleep(LAST_REPORTS_MS)]);
+		this.#host.stop.abort();
+		// Saving is never broken off: it is short, and half of it would be a lie. A store that closes the driver would
+		// wait for itself.
+		if (this.#host.inside.runId === undefined) await Promise.allSettled(this.#saves);
+		for (const live of lives) live.abandon(new DriverMisused('DRIVER_CLOSED', 'the driver was closed'));
+	}
+
+	/** The same as {@link Driver.close}, for `await using`. */
+	declare [Symbol.asyncDispose]: () => Promise<void>;
+
+	// Changing a run: apply to a copy, save, take the copy.
+
+	async #create(plan: Plan): Promise<string> {
+		const [run, { effects, entry }] = Run.create(plan, this.#host.clock());
+		const { runId } = run;
+		const snapshot = run.toJson();
+		if (entry === undefined) throw new TypeError('creation is always journaled');
+		try {
+			await this.#host.call(runId, () => this.#host.store.create(runId, snapshot, entry));
+		} catch (error) {
+			// The error may have come after the commit; then the run exists and must not be left alone.
+			if (error instanceof StoreConflict || !(await this.#wasSaved(runId, snapshot))) {
+				run.free();
+				throw error;
+			}
+		}
+		const live = new Live(run);
+		this.#runs.set(runId, live);
+		this.#performSoon(live, effects);
+		return runId;
+	}
+
+	async #request<T extends Applied>(runId: string, step: (run: Run, now: number) => T): Promise<T> {
+		this.#open();
+		let live = await this.#known(runId);
+		// It may have been forgotten, and its memory given back, while this was waiting.
+		while (this.#runs.get(runId) !== live) live = await this.#known(runId);
+		return this.#saving(this.#change(live, step));
+	}
+
+	#change<T extends Applied>(live: Live, step: (run: Run, now: number) => T): Promise<T> {
+		return live.exclusive(async () => {
+			const run = live.run.copy();
+			let taken = false;
+			try {
+				const applied = step(run, this.#host.clock());
+				taken = applied.entry !== undefined && (await this.#save(live, run, applied.entry));
+				if (taken) {
+					live.take(run);
+					this.#performSoon(live, applied.effects);
+				}
+				return applied;
+			} finally {
+				if (!taken) run.free();
+			}
+		});
+	}
+
+	async #save(live: Live, run: Run, entry: NonNullable<Applied['entry']>): Promise<true> {
+		const { runId } = live;
+		const [snapshot, expected, ended] = [run.toJson(), live.run.revision, run.ended];
+		try {
+			await this.#host.call(runId, () => this.#host.store.save(runId, expected, snapshot, entry, ended));
+		} catch (error) {
+			if (error instanceof StoreConflict || !(await this.#wasSaved(runId, snapshot))) {
+				await this.#reload(live);
+				throw error;
+			}
+		}
+		return true;
+	}
+
+	/** Whether a save that threw had been committed nevertheless. */
+	async #wasSaved(runId: string, snapshot: string): Promise<boolean> {
+		try {
+			const stored = await this.#load(runId);
+			const same = stored.toJson() === snapshot;
+			stored.free();
+			return same;
+		} catch {
+			return false;
+		}
+	}
+
+	/** After a failed save the store is right. If it cannot be read, the state that was saved last still stands. */
+	async #reload(live: Live): Promise<void> {
+		let stored: Run;
+		try {
+			stored = await this.#load(live.runId);
+		} catch (error) {
+			await this.#host.report(live.runId, null, error, 1);
+			return;
+		}
+		if (stored.revision === live.run.revision) {
+			stored.free();
+			return;
+		}
+		live.take(stored);
+		await this.#resume(live, false);
+	}
+
+	/** Goes on with a loaded run as the core says, from what there is of it. */
+	async #resume(live: Live, slotLost: boolean): Promise<void> {
+		const { processes, store } = this.#host;
+		const run = live.run.copy();
+		try {
+			const { effects, keep } = run.outstanding();
+			const alive = keep.process !== undefined && [...(await processes.alive())].includes(keep.process);
+			let begun = false;
+			for (const { id } of effects) begun ||= await store.wasBegun(live.runId, id);
+			const found = run.afterRestart({ process_alive: alive, begun, slot_lost: slotLost });
+			if (found.attach !== undefined) {
+				const { slot_id, attempt_number } = found.attach;
+				await processes.attach(slot_id, this.#performer.finished(live.runId, attempt_number, slot_id));
+			}
+			this.#performSoon(live, found.effects);
+			if (found.event !== undefined) this.#receive(live.runId, found.event);
+		} finally {
+			run.free();
+		}
+	}
+
+	async #load(runId: string): Promise<Run> {
+		return Run.fromJson(await this.#host.call(runId, () => this.#host.store.load(runId)));
+	}
+
+	#inMemory(runId: string): Live {
+		const live = this.#runs.get(runId);
+		if (live === undefined) throw new RunUnknown(runId);
+		return live;
+	}
+
+	async #known(runId: string): Promise<Live> {
+		const live = this.#runs.get(runId) ?? this.#loading.get(runId);
+		if (live !== undefined) return live;
+		const loading = this.#load(runId).then((run) => {
+			// It may have been made meanwhile.
+			const known = this.#runs.get(runId) ?? new Live(run, false);
+			this.#runs.set(runId, known);
+			return known;
+		});
+		this.#loading.set(runId, loading);
+		try {
+			return await loading;
+		} finally {
+			this.#loading.delete(runId);
+		}
+	}
+
+	// What parts report.
+
+	/** Takes a report. Those to a closed driver are dropped: recovery finds out. */
+	#receive(runId: string, event: Event): void {
+		const live = this.#runs.get(runId);
+		// A run that was forgotten has ended: the core would absorb it.
+		if (this.#closed || live === undefined) return;
+		live.inbox.push(event);
+		this.#deliverSoon(live);
+	}
+
+	#deliverSoon(live: Live): void {
+		live.courier ??= Promise.resolve()
+			.then(() => this.#deliver(live))
+			.finally(() => {
+				live.courier = undefined;
+				if (live.inbox.length > 0 && !this.#host.stopped) this.#deliverSoon(live);
+			});
+	}
+
+	async #deliver(live: Live): Promise<void> {
+		for (let attempt = 1; !this.#host.stopped; attempt += 1) {
+			const event = live.inbox[0];
+			if (event === undefined) return;
+			try {
+				await this.#saving(this.#change(live, (run, now) => run.apply(event, now)));
+			} catch (error) {
+				await this.#host.report(live.runId, event, error, attempt);
+				if (!(error instanceof Rejected)) {
+					await this.#host.sleepAfter(attempt);
+					continue;
+				}
+				if (event.type === 'turn_finished' && event.failure_reason !== 'HOST_FAILED') {
+					// A report the core cannot read must not leave the turn running for ever.
+					live.inbox[0] = hostFailed(event);
+					continue;
+				}
+			}
+			live.inbox.shift();
+			attempt = 0;
+		}
+	}
+
+	// Performing effects.
+
+	#performSoon(live: Live, effects: readonly Effect[]): void {
+		live.effects.push(...live.owed, ...effects);
+		live.owed = [];
+		if (live.effects.length === 0 || this.#closed) return;
+		live.performer ??= Promise.resolve()
+			.then(() => this.#performer.performAll(live))
+			.finally(() => {
+				live.performer = undefined;
+				if (live.effects.length > 0) this.#performSoon(live, []);
+				else if (live.owed.length > 0) void this.#performLater(live);
+			});
+	}
+
+	async #performLater(live: Live): Promise<void> {
+		await this.#host.sleep(this.#host.retry.pauseMs);
+		if (!this.#closed) this.#performSoon(live, []);
+	}
+
+	#open(): void {
+		if (this.#closed) throw new DriverMisused('DRIVER_CLOSED', 'the driver is closed');
+	}
+
+	#notInside(runId: string, method: string): void {
+		if (this.#host.inside.runId !== runId) return;
+		throw new DriverMisused(
+			'INSIDE_CALLBACK',
+			`${method}() was called inside of a callback of run ${runId}, which cannot go on before the callback returns; ` +
+				'call it after that',
+		);
+	}
+
+	#saving<T>(work: Promise<T>): Promise<T> {
+		this.#saves.add(work);
+		const done = () => this.#saves.delete(work);
+		work.then(done, done);
+		return work;
+	}
+}
+
+if (Symbol.asyncDispose) {
+	Object.defineProperty(Driver.prototype, Symbol.asyncDispose, { value: Driver.prototype.close });
+}
+
+function hostFailed({ attempt_number, slot_id }: TurnFinished): TurnFinished {
+	return {
+		type: 'turn_finished',
+		attempt_number,
+		failure_reason: 'HOST_FAILED',
+		...(slot_id === undefined ? {} : { slot_id }),
+	};
+}

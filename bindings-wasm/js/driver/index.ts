@@ -1,0 +1,19 @@
+/** The entry `turnlatch/driver`: hosts runs, in Node and in browsers. */
+
+export { Driver } from './driver.js';
+export type { DriverParts, RetryPolicy } from './host.js';
+export { LocalSlots, LocalTimers, MemoryStore } from './local.js';
+export {
+	type Clock,
+	DriverMisused,
+	type Finished,
+	type MaybePromise,
+	type OnError,
+	type OnNotify,
+	type Processes,
+	RunUnknown,
+	type Slots,
+	type Store,
+	StoreConflict,
+	type Timers,
+} from './parts.js';

@@ -1,0 +1,58 @@
+/**
+ * Knows whether a call comes from inside of a run's callback, where waiting for that run would be waiting for oneself.
+ *
+ * Node, Deno, Bun and workers can tell to the end of the callback. Browsers cannot tell who calls after the callback's
+ * first `await`: there only the part before it is recognised.
+ */
+
+interface Frame {
+	readonly runId: string;
+	over: boolean;
+}
+
+interface Storage {
+	run<T>(frame: Frame, work: () => T): T;
+	getStore(): Frame | undefined;
+}
+
+interface AsyncHooks {
+	readonly AsyncLocalStorage: new () => Storage;
+}
+
+export class Inside {
+	/** The callback whose part before the first `await` is being run. */
+	#now: Frame | undefined;
+	readonly #storage = asyncStorage();
+
+	/** Calls a part for a run. */
+	async call<T>(runId: string, work: () => T | PromiseLike<T>): Promise<T> {
+		const frame: Frame = { runId, over: false };
+		const outer = this.#now;
+		try {
+			let result: T | PromiseLike<T>;
+			this.#now = frame;
+			try {
+				result = this.#storage === undefined ? work() : this.#storage.run(frame, work);
+			} finally {
+				this.#now = outer;
+			}
+			return await result;
+		} finally {
+			frame.over = true;
+		}
+	}
+
+	/** The run whose callback makes this call. */
+	get runId(): string | undefined {
+		const frame = this.#now ?? this.#storage?.getStore();
+		// What a callback has left behind may wait: the run can go on.
+		return frame === undefined || frame.over ? undefined : frame.runId;
+	}
+}
+
+/** Asked for in this way because bundles for browsers cannot import it. */
+function asyncStorage(): Storage | undefined {
+	const { process } = globalThis as { process?: { getBuiltinModule?(name: string): unknown } };
+	const hooks = process?.getBuiltinModule?.('node:async_hooks') as AsyncHooks | undefined;
+	return hooks === undefined ? undefined : new hooks.AsyncLocalStorage();
+}

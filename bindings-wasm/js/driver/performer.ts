@@ -1,0 +1,118 @@
+/** Performs a run's effects one after the other; the core says which are still due and what becomes of failures. */
+
+import type { Effect, Event, TurnFinished } from '../public.js';
+import type { Host } from './host.js';
+import type { Live } from './live.js';
+import type { Finished } from './parts.js';
+
+export class Performer {
+	readonly #host: Host;
+	readonly #post: (runId: string, event: Event) => void;
+
+	/** What parts report later goes to `post`. */
+	constructor(host: Host, post: (runId: string, event: Event) => void) {
+		this.#host = host;
+		this.#post = post;
+	}
+
+	/** Performs what is to be performed; what fails too often is in `live.owed` afterwards. */
+	async performAll(live: Live): Promise<void> {
+		while (!this.#host.stopped) {
+			const effect = live.effects.shift();
+			if (effect === undefined) return;
+			try {
+				if (live.run.due(effect, live.owed).perform === 'later') live.owed.push(effect);
+				else await this.#performWithRetries(live, effect);
+			} catch (error) {
+				// The core itself could not be asked.
+				live.owed.push(effect);
+				await this.#host.report(live.runId, effect, error, 1);
+			}
+		}
+	}
+
+	/** What a process tells when its turn has ended. */
+	finished(runId: string, attemptNumber: number, slotId: string): Finished {
+		const about = { attempt_number: attemptNumber, slot_id: slotId };
+		return (report) => {
+			if (report === null) {
+				this.#post(runId, { type: 'process_lost', ...about });
+				return;
+			}
+			let event: TurnFinished = { type: 'turn_finished', ...about, failure_reason: 'HOST_FAILED' };
+			try {
+				event = { ...report, type: 'turn_finished', ...about };
+			} catch {
+				// An object that cannot even be copied is no report; the turn must not run for ever because of it.
+			}
+			this.#post(runId, event);
+		};
+	}
+
+	async #performWithRetries(live: Live, effect: Effect): Promise<void> {
+		const { retry, store } = this.#host;
+		let begun = false;
+		// Asked before each try: a cancel may have come meanwhile.
+		for (let attempt = 1; !this.#host.stopped; attempt += 1) {
+			const due = live.run.due(effect);
+			if (due.perform !== 'now') return;
+			try {
+				if (due.once && !begun) {
+					await this.#host.call(live.runId, () => store.markBegun(live.runId, effect.id));
+					begun = true;
+				}
+				if (this.#host.stopped) return;
+				await this.#host.call(live.runId, () => this.#perform(live, effect));
+				return;
+			} catch (error) {
+				await this.#host.report(live.runId, effect, error, attempt);
+			}
+			if (attempt >= retry.attempts) return this.#giveUp(live, effect, begun);
+			await this.#host.sleepAfter(attempt);
+		}
+	}
+
+	async #giveUp(live: Live, effect: Effect, begun: boolean): Promise<void> {
+		const verdict = live.run.givenUp(effect, begun);
+		if (verdict.then === 'keep') live.owed.push(effect);
+		if (verdict.then !== 'tell') return;
+		try {
+			await this.#host.call(live.runId, () => this.#host.processes.terminate(verdict.slot_id));
+		} catch (error) {
+			await this.#host.report(live.runId, effect, error, this.#host.retry.attempts);
+		}
+		this.#post(live.runId, verdict.event);
+	}
+
+	#perform(live: Live, effect: Effect): void | PromiseLike<void> {
+		const { runId } = live;
+		const { slots, timers, processes, onNotify } = this.#host;
+		switch (effect.type) {
+			case 'acquire_slot': {
+				const { slot_id } = effect;
+				return slots.acquire(runId, slot_id, () => this.#post(runId, { type: 'slot_granted', slot_id }));
+			}
+			case 'release_slot':
+				return slots.release(effect.slot_id);
+			case 'set_timer': {
+				const { interaction_id } = effect;
+				const fired = () => this.#post(runId, { type: 'timer_fired', interaction_id });
+				return timers.set(runId, interaction_id, effect.at, fired);
+			}
+			case 'cancel_timer':
+				return timers.cancel(runId, effect.interaction_id);
+			case 'terminate_process':
+				return processes.terminate(effect.slot_id);
+			case 'notify':
+				return onNotify?.(runId, effect);
+			case 'start_turn':
+				return processes.start(live.run.copy(), effect, this.#finishedOf(runId, effect));
+			case 'inject_reply':
+				return processes.inject(live.run.copy(), effect, this.#finishedOf(runId, effect));
+		}
+	}
+
+	#finishedOf(runId: string, effect: { attempt_number: number; slot_id: string }): Finished {
+		return this.finished(runId, effect.attempt_number, effect.slot_id);
+	}
+}
