@@ -44,7 +44,13 @@ const inlineWasm = {
 };
 await build({
 	...shared,
-	entryPoints: ['js/web.ts', 'js/workerd.ts', 'js/inline.ts'],
+	entryPoints: {
+		web: 'js/web.ts',
+		workerd: 'js/workerd.ts',
+		inline: 'js/inline.ts',
+		driver: 'js/driver/index.ts',
+		indexeddb: 'js/browser/indexeddb-store.ts',
+	},
 	format: 'esm',
 	splitting: true,
 	chunkNames: 'shared-[hash]',
@@ -58,26 +64,47 @@ await build({
 	format: 'esm',
 	alias: { 'turnlatch-glue': join(slim, 'turnlatch.js') },
 });
-await buildForNode('node', fast);
-await buildForNode('slim-node', slim);
+await buildForNode('node', 'js/node.ts', {}, fast);
+await buildForNode('slim-node', 'js/slim-node.ts', {}, slim);
+await buildForNode('driver', 'js/driver/index.ts', { '../public.js': './node.cjs' });
+const others = { '../public.js': './node.cjs', '../driver/index.js': './driver.cjs' };
+await buildForNode('node-parts', 'js/node/index.ts', others);
+await buildForNode('supervise', 'js/node/supervise.ts', {});
+// `import` and `require` give the same classes and the same instance.
+offerToImport('node.cjs', 'node.js');
+offerToImport('slim-node.cjs', 'slim-node.js');
+offerToImport('driver.cjs', 'driver-node.js');
+offerToImport('node-parts.cjs', 'node-parts.js');
 
-/** CommonJS, and a module that hands on the same: `import` and `require` give the same classes and the same instance. */
-async function buildForNode(name, glue) {
+writeTypes();
+
+/** A file for Node that takes what others offer from them, so that a process has one core and one set of classes. */
+async function buildForNode(name, entry, offeredBy, glue) {
+	const takeFromOthers = {
+		name: 'take-from-others',
+		setup(plugins) {
+			plugins.onResolve({ filter: /^\.\.\// }, ({ path }) =>
+				path in offeredBy ? { path: offeredBy[path], external: true } : undefined,
+			);
+		},
+	};
 	await build({
 		...shared,
-		entryPoints: [`js/${name}.ts`],
+		entryPoints: { [name]: entry },
 		format: 'cjs',
 		platform: 'node',
 		outExtension: { '.js': '.cjs' },
-		alias: { 'turnlatch-glue': join(glue, 'turnlatch.js') },
+		plugins: [takeFromOthers],
+		...(glue === undefined ? {} : { alias: { 'turnlatch-glue': join(glue, 'turnlatch.js') } }),
 		// The glue can also find its own wasm, which it is never asked for.
 		define: { 'import.meta.url': 'undefined' },
 	});
-	const names = Object.keys(createRequire(import.meta.url)(join(dist, `${name}.cjs`))).sort();
-	writeFileSync(join(dist, `${name}.js`), `export { ${names.join(', ')} } from './${name}.cjs';\n`);
 }
 
-writeTypes();
+function offerToImport(from, to) {
+	const names = Object.keys(createRequire(import.meta.url)(join(dist, from))).sort();
+	writeFileSync(join(dist, to), `export { ${names.join(', ')} } from './${from}';\n`);
+}
 
 /** One set of types for `import` and the same for `require`, without those of files that nobody can import. */
 function writeTypes() {
@@ -85,15 +112,16 @@ function writeTypes() {
 		cwd: root,
 		stdio: 'inherit',
 	});
-	const offered = ['core', 'engine', 'errors', 'full', 'journal', 'plan', 'public', 'slim', 'types', 'validator'];
+	const offered =
+		/^(index|core|engine|errors|full|journal|plan|public|slim|types|validator|(driver|node|browser)\/.+)\.d\.ts$/;
 	cpSync(join(dist, 'web.d.ts'), join(dist, 'index.d.ts'));
-	for (const file of readdirSync(dist).filter((name) => name.endsWith('.d.ts'))) {
-		const name = file.slice(0, -'.d.ts'.length);
-		if (name !== 'index' && !offered.includes(name)) {
+	const files = readdirSync(dist, { recursive: true, encoding: 'utf8' });
+	for (const file of files.filter((name) => name.endsWith('.d.ts'))) {
+		if (!offered.test(file)) {
 			rmSync(join(dist, file));
 			continue;
 		}
 		const text = readFileSync(join(dist, file), 'utf8');
-		writeFileSync(join(dist, `${name}.d.cts`), text.replace(/(from ')(\.\/\w+)\.js'/g, "$1$2.cjs'"));
+		writeFileSync(join(dist, file.replace(/ts$/, 'cts')), text.replace(/(from '\.\.?\/[\w/-]+)\.js'/g, "$1.cjs'"));
 	}
 }
