@@ -121,6 +121,8 @@ function halfAtEnd(data: Buffer): number {
 	for (let back = 1; back <= Math.min(3, data.length); back += 1) {
 		const byte = data[data.length - back] ?? 0;
 		if ((byte & 0xc0) === 0x80) continue;
+		// No character begins with one of the last bytes.
+		if (byte > 0xf4) return 0;
 		const needs = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
 		return needs > back ? back : 0;
 	}
