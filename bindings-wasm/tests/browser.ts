@@ -24,8 +24,12 @@ export interface Site {
 	close(): Promise<void>;
 }
 
-/** Serves files of a folder; `pages` stand before them. */
-export async function serve(folder: string, pages: Readonly<Record<string, string>>): Promise<Site> {
+/** Serves files of a folder; `pages` stand before them. With an empty policy, a page has only its own. */
+export async function serve(
+	folder: string,
+	pages: Readonly<Record<string, string>>,
+	policy: string = POLICY,
+): Promise<Site> {
 	const server: Server = createServer((request, response) => {
 		const path = normalize(new URL(request.url ?? '/', 'http://localhost').pathname);
 		const file = join(folder, path);
@@ -35,7 +39,7 @@ export async function serve(folder: string, pages: Readonly<Record<string, strin
 			return;
 		}
 		const type = TYPES[extname(path)] ?? 'text/html; charset=utf-8';
-		response.writeHead(200, { 'content-type': type, 'content-security-policy': POLICY });
+		response.writeHead(200, { 'content-type': type, ...(policy === '' ? {} : { 'content-security-policy': policy }) });
 		response.end(page ?? readFileSync(file));
 	});
 	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
