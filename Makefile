@@ -78,8 +78,7 @@ test: test-rust test-python test-js ## Every test: vectors in every runtime, pro
 
 # Benchmarks are built by `check` and run by `bench`; the output of passing tests says how much they covered.
 test-rust: setup-rust
-	$(CARGO) test $(CODE) --lib --examples --tests -- --show-output
-	$(CARGO) test $(CODE) --doc
+	$(CARGO) test $(CODE) -- --show-output
 	$(PYTHON) scripts/check_examples.py
 
 # The tests run in an environment of their own that has the wheel, the test runner and nothing else, made anew each time.

@@ -35,10 +35,8 @@ pub(crate) fn breakable() -> Result<(), String> {
 }
 
 fn build(profile: &str, extra: &[&str], out: &Path) -> Result<(), String> {
-    // A target folder of its own per set of features, so that one build does not throw away the other's work.
-    let target = repository()
-        .join("target")
-        .join(format!("wasm{}", extra.last().map(|feature| format!("-{feature}")).unwrap_or_default()));
+    // A target folder of its own, because the flags are others than those of every other build.
+    let target = repository().join("target/wasm");
     let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .current_dir(repository())
         .args(["build", "--locked", "--package", "turnlatch-wasm", "--target", TARGET, "--profile", profile])
