@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { extname, join, normalize } from 'node:path';
 import { type BrowserContext, chromium } from 'playwright-core';
+import { PACKAGE } from './files.js';
 
 /** What a page needs to be allowed for turnlatch, and nothing more. */
 export const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'";
@@ -94,5 +95,18 @@ export async function resultOf(context: BrowserContext, url: string): Promise<un
 		return await (await Promise.race([told(), failed()])).jsonValue();
 	} finally {
 		await page.close();
+	}
+}
+
+/** What a module script says in a page of its own, with the package's files beside it and nothing else. */
+export async function resultOfScript(script: string): Promise<unknown> {
+	const page = '<!doctype html><title></title><script type="module" src="/page.js"></script>';
+	const site = await serve(PACKAGE, { '/': page, '/page.js': script });
+	const browser = await browse();
+	try {
+		return await resultOf(browser.context, `${site.url}/`);
+	} finally {
+		await browser.close();
+		await site.close();
 	}
 }

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { browse, resultOf, serve } from './browser.js';
-import { PACKAGE, vectorFiles } from './files.js';
+import { resultOfScript } from './browser.js';
+import { vectorFiles } from './files.js';
 import { inChromium } from './vectors-in-chromium.js';
 
 test('every vector holds in Chromium', async () => {
@@ -24,32 +24,12 @@ for (const [entry, begin] of [
 		const script = `import { Run, admit, init } from '/dist/${entry}.js'; ${begin}
 			const plan = admit({ runner: {} }, { run_id: 'r1', engine: 'codex' }, { engines: ['codex'] });
 			globalThis.done = Run.create(plan, new Date())[0].status;`;
-		const site = await serve(PACKAGE, {
-			'/': '<!doctype html><script type="module" src="/page.js"></script>',
-			'/page.js': script,
-		});
-		const browser = await browse();
-		try {
-			assert.equal(await resultOf(browser.context, `${site.url}/`), 'queued');
-		} finally {
-			await browser.close();
-			await site.close();
-		}
+		assert.equal(await resultOfScript(script), 'queued');
 	});
 }
 
 test('before init everything says what is missing', async () => {
 	const script = `import { Run, codes } from '/dist/web.js';
 		try { codes(); } catch (error) { globalThis.done = String(error); }`;
-	const site = await serve(PACKAGE, {
-		'/': '<!doctype html><script type="module" src="/page.js"></script>',
-		'/page.js': script,
-	});
-	const browser = await browse();
-	try {
-		assert.match(String(await resultOf(browser.context, `${site.url}/`)), /TypeError: .*await init\(\)/);
-	} finally {
-		await browser.close();
-		await site.close();
-	}
+	assert.match(String(await resultOfScript(script)), /TypeError: .*await init\(\)/);
 });

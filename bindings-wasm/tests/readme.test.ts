@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { browse, resultOf, serve } from './browser.js';
+import { resultOfScript } from './browser.js';
 import { PACKAGE, ROOT } from './files.js';
 
 const text = [ROOT, PACKAGE].map((folder) => readFileSync(join(folder, 'README.md'), 'utf8')).join('\n');
@@ -31,15 +31,7 @@ for (const { name, code, browser } of blocks) {
 			return;
 		}
 		const script = `${code.replace("'turnlatch'", "'/dist/web.js'")}\nglobalThis.done = document.title;`;
-		const page = '<!doctype html><title></title><script type="module" src="/page.js"></script>';
-		const site = await serve(PACKAGE, { '/': page, '/page.js': script });
-		const chromium = await browse();
-		try {
-			assert.equal(await resultOf(chromium.context, `${site.url}/`), 'queued');
-		} finally {
-			await chromium.close();
-			await site.close();
-		}
+		assert.equal(await resultOfScript(script), 'queued');
 	});
 }
 

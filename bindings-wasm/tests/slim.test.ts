@@ -6,9 +6,9 @@ import { Validator as CfworkerValidator } from '@cfworker/json-schema';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as full from 'turnlatch';
 import * as slim from 'turnlatch/slim';
-import { browse, resultOf, serve } from './browser.js';
+import { resultOfScript } from './browser.js';
 import { canonical, read } from './exact-json.js';
-import { PACKAGE, vectorFiles } from './files.js';
+import { vectorFiles } from './files.js';
 import { planOf, SCHEMA, waitingRun } from './support.js';
 import { broken, execute, type Package, readVectors } from './vectors-runner.js';
 
@@ -153,17 +153,7 @@ test('it works in a page without a bundler', async () => {
 		run.apply({ type: 'slot_granted', slot_id: 'r1/s1' }, 2);
 		run.apply({ type: 'turn_finished', attempt_number: 1, text: '{"answer": 42}' }, 3);
 		globalThis.done = run.status;`;
-	const site = await serve(PACKAGE, {
-		'/': '<!doctype html><script type="module" src="/page.js"></script>',
-		'/page.js': script,
-	});
-	const browser = await browse();
-	try {
-		assert.equal(await resultOf(browser.context, `${site.url}/`), 'succeeded');
-	} finally {
-		await browser.close();
-		await site.close();
-	}
+	assert.equal(await resultOfScript(script), 'succeeded');
 });
 
 function autoRun(): slim.Run {
