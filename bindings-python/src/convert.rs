@@ -172,3 +172,8 @@ fn python_of(py: Python<'_>, value: &Value) -> PyResult<Py<PyAny>> {
         }
     })
 }
+
+/// Any answer of the core as JSON text, exact to the last digit.
+pub(crate) fn json_text(answer: &impl Serialize) -> PyResult<String> {
+    serde_json::to_string(answer).map_err(|error| PyValueError::new_err(error.to_string()))
+}

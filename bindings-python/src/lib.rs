@@ -11,10 +11,10 @@ use pyo3::types::PyString;
 use serde_json::Value;
 use turnlatch::{
     Applied, Code, Effect, Event, ExecutionMode, Found, HostSettings, JournalEntry, Limits, Manifest, PatchWording,
-    RunPlan, RunRequest, Status, Timestamp,
+    RequestKind, RunPlan, RunRequest, Status, Timestamp,
 };
 
-use convert::{argument_value, event_value, text_of, to_python};
+use convert::{argument_value, event_value, json_text, text_of, to_python};
 use errors::{malformed, not_loaded, refused, rejected};
 
 /// An admitted run's settings.
@@ -160,6 +160,33 @@ impl Run {
         Plan(self.read(py, |run| run.plan().clone()))
     }
 
+    fn status_view_json(&self, py: Python<'_>) -> PyResult<String> {
+        json_text(&self.read(py, turnlatch::Run::status_view))
+    }
+
+    fn pending_view_json(&self, py: Python<'_>) -> PyResult<String> {
+        json_text(&self.read(py, turnlatch::Run::pending_view))
+    }
+
+    fn history_json(&self, py: Python<'_>) -> PyResult<String> {
+        json_text(&self.read(py, |run| run.history().to_vec()))
+    }
+
+    fn explain_json(&self, py: Python<'_>) -> PyResult<String> {
+        json_text(&self.read(py, turnlatch::Run::explain))
+    }
+
+    #[staticmethod]
+    fn first(py: Python<'_>, plan: &Plan, line: &str) -> PyResult<(Run, String)> {
+        let (run, step) = turnlatch::Run::first(plan.0.clone(), line).map_err(|error| not_loaded(py, &error))?;
+        Ok((Run(Mutex::new(run)), json_text(&step)?))
+    }
+
+    fn follow(&self, py: Python<'_>, line: &str) -> PyResult<String> {
+        let step = py.detach(|| self.lock().follow(line)).map_err(|error| not_loaded(py, &error))?;
+        json_text(&step)
+    }
+
     fn status_view(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         to_python(py, &self.read(py, turnlatch::Run::status_view))
     }
@@ -249,6 +276,21 @@ impl Journal {
         self.lock().to_json()
     }
 
+    fn to_record(&self, plan: &Plan) -> String {
+        self.lock().to_record(&plan.0)
+    }
+
+    #[staticmethod]
+    fn from_record(py: Python<'_>, text: &str) -> PyResult<(Plan, Journal)> {
+        let read = py.detach(|| turnlatch::Journal::from_record(text));
+        let (plan, journal) = read.map_err(|error| not_loaded(py, &error))?;
+        Ok((Plan(Arc::new(plan)), Journal(Mutex::new(journal))))
+    }
+
+    fn lines(&self) -> Vec<String> {
+        self.lock().lines()
+    }
+
     fn __len__(&self) -> usize {
         self.lock().len()
     }
@@ -279,16 +321,47 @@ fn admit(
     parameter_schema: Option<String>,
     limits: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Plan> {
-    let limits = match limits {
-        Some(limits) => {
-            serde_json::from_value(argument_value(limits)?).map_err(|error| PyValueError::new_err(error.to_string()))?
-        }
-        None => Limits::default(),
-    };
+    let limits = limits_of(limits)?;
     let manifest = Manifest { runner, output_schema, input_schema, parameter_schema };
     let host = HostSettings { engines, limits };
     let plan = py.detach(|| turnlatch::admit(&manifest, &RunRequest(request), &host));
     plan.map(Plan).map_err(|refusal| refused(py, &refusal))
+}
+
+fn limits_of(limits: Option<&Bound<'_, PyAny>>) -> PyResult<Limits> {
+    match limits {
+        Some(limits) => {
+            serde_json::from_value(argument_value(limits)?).map_err(|error| PyValueError::new_err(error.to_string()))
+        }
+        None => Ok(Limits::default()),
+    }
+}
+
+#[pyfunction]
+fn describe_skill(
+    py: Python<'_>,
+    runner: String,
+    engines: Vec<String>,
+    schemas: (Option<String>, Option<String>, Option<String>),
+    limits: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Py<PyAny>> {
+    let (output_schema, input_schema, parameter_schema) = schemas;
+    let manifest = Manifest { runner, output_schema, input_schema, parameter_schema };
+    let host = HostSettings { engines, limits: limits_of(limits)? };
+    to_python(py, &py.detach(|| turnlatch::describe_skill(&manifest, &host)))
+}
+
+#[pyfunction]
+fn read_job(py: Python<'_>, body: &str, run_id: &str) -> PyResult<(String, String, String)> {
+    let job = turnlatch::read_job(body, run_id).map_err(|refusal| refused(py, &refusal))?;
+    Ok((job.skill, job.run_id, job.request.0))
+}
+
+#[pyfunction]
+fn request_event(py: Python<'_>, kind: &str, body: &str) -> PyResult<Py<PyAny>> {
+    let known = RequestKind::ALL.into_iter().find(|known| known.as_str() == kind);
+    let kind = known.ok_or_else(|| PyValueError::new_err("expected `reply` or `cancel`"))?;
+    to_python(py, &turnlatch::request_event(kind, body).map_err(|error| rejected(py, &error))?)
 }
 
 #[pyfunction]
@@ -337,6 +410,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Journal>()?;
     module.add_class::<Entry>()?;
     module.add_function(wrap_pyfunction!(admit, module)?)?;
+    module.add_function(wrap_pyfunction!(describe_skill, module)?)?;
+    module.add_function(wrap_pyfunction!(read_job, module)?)?;
+    module.add_function(wrap_pyfunction!(request_event, module)?)?;
     module.add_function(wrap_pyfunction!(evaluate_turn, module)?)?;
     module.add_function(wrap_pyfunction!(patch_skill, module)?)?;
     module.add_function(wrap_pyfunction!(codes, module)?)?;

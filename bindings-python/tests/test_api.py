@@ -32,6 +32,8 @@ from turnlatch import (
     display_text,
     evaluate_turn,
     patch_skill,
+    read_record,
+    record_json,
     replay,
     to_millis,
 )
@@ -636,3 +638,30 @@ def test_a_copy_of_a_run_is_a_run_of_its_own() -> None:
         assert again.to_json() == before
         again.cancel(9)
         assert (again.status, run.to_json()) == ("canceled", before)
+
+
+def test_the_texts_of_views_are_the_views() -> None:
+    run = waiting_run()
+    run.reply(1, "b", 9)
+    texts = (run.status_view_json(), run.pending_view_json(), run.history_json(), run.explain_json())
+    views = (run.status_view(), run.pending_view(), run.history(), run.explain())
+    assert [json.loads(text) for text in texts] == list(views)
+
+
+def test_a_journal_is_followed_line_by_line_and_a_wrong_line_changes_nothing() -> None:
+    run, created = Run.create(plan_of(), 1)
+    journal = Journal(plan_of())
+    for applied in (created, run.apply({"type": "slot_granted", "slot_id": "r1/s1"}, 2), run.cancel(3, "enough")):
+        assert applied.entry is not None
+        journal.push(applied.entry)
+    first, *others = journal.lines()
+    again, step = Run.first(plan_of(), first)
+    assert (step["event"], step["by"]) == ("created", "user")
+    with pytest.raises(NotLoaded, match="JOURNAL_INVALID"):
+        again.follow(others[1])
+    assert [again.follow(line)["status"] for line in others] == ["running", "canceled"]
+    assert again.to_json() == run.to_json()
+    with pytest.raises(NotLoaded, match="JOURNAL_INVALID"):
+        Run.first(plan_of(), others[0])
+    recorded_plan, recorded = read_record(record_json(plan_of(), journal))
+    assert (recorded_plan.to_dict(), recorded.to_json()) == (plan_of().to_dict(), journal.to_json())

@@ -47,6 +47,9 @@ def test_the_journal_replays_to_the_stored_snapshot(tmp_path: Path, compact: boo
         assert replayed.to_json() == run.to_json()
         assert ("turn_decided" in (await store.journal("r1")).to_json()) is compact
         assert await store.unfinished() == []
+        lines = await store.lines("r1")
+        assert lines == (await store.journal("r1")).lines()
+        assert (await store.lines("r1", after=4), await store.lines("r1", after=99)) == (lines[4:], [])
         store.close()
 
     asyncio.run(scenario())

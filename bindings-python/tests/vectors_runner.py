@@ -20,10 +20,15 @@ from turnlatch import (
     Run,
     admit,
     codes,
+    describe_skill,
     display_text,
     evaluate_turn,
     patch_skill,
+    read_job,
+    read_record,
+    record_json,
     replay,
+    request_event,
     run_of_slot,
 )
 
@@ -124,28 +129,31 @@ def admission(given: Members) -> Plan:
     given = expand_members(given)
     unknown = set(given) - {"skill", "request", "request_text", "engines", "limits"}
     assert not unknown, f"unknown {unknown}"
-    skill: Members = {"runner": DEFAULT_RUNNER, "output_schema": DEFAULT_OUTPUT_SCHEMA, **given.get("skill", {})}
     request: Json = {"run_id": "r1", "engine": "codex", "execution_mode": "interactive", **given.get("request", {})}
     if "request_text" in given:
         request = as_text(given["request_text"])
 
     def answer(form: Callable[[Json], Json]) -> Plan:
-        # Only `output_schema: null` means that there is none; elsewhere null is a text like any other.
-        parts: dict[str, Any] = {
-            name: None if name == "output_schema" and part is None else form(part) for name, part in skill.items()
-        }
-        return admit(
-            Manifest(**parts),
-            form(request),
-            engines=given.get("engines", ["codex", "claude", "gemini", "opencode"]),
-            limits=given.get("limits"),
-        )
+        return admit(manifest_of(given, form), form(request), engines=engines_of(given), limits=given.get("limits"))
 
     # What is no dict has to be given as text; for all others the dict must lead to the same answer.
     by_data = outcome(lambda: answer(lambda part: part if isinstance(part, dict | bool) else as_text(part)))
     by_text = outcome(lambda: answer(as_text))
     assert exact(by_data) == exact(by_text), f"dict and text are admitted differently: {by_data} {by_text}"
     return answer(as_text)
+
+
+def manifest_of(given: Members, form: Callable[[Json], Json] = as_text) -> Manifest:
+    skill: Members = {"runner": DEFAULT_RUNNER, "output_schema": DEFAULT_OUTPUT_SCHEMA, **given.get("skill", {})}
+    # Only `output_schema: null` means that there is none; elsewhere null is a text like any other.
+    parts: dict[str, Any] = {
+        name: None if name == "output_schema" and part is None else form(part) for name, part in skill.items()
+    }
+    return Manifest(**parts)
+
+
+def engines_of(given: Members) -> list[str]:
+    return cast("list[str]", given.get("engines", ["codex", "claude", "gemini", "opencode"]))
 
 
 def outcome(attempt: Callable[[], Plan]) -> Json:
@@ -164,6 +172,25 @@ def rejected(rejection: Rejected) -> Members:
     if rejection.details is not None:
         told["receipt"] = rejection.details
     return {"rejected": told}
+
+
+def not_loaded(error: NotLoaded) -> Members:
+    return {"load_error": {"code": error.code, "place": error.details["place"], "message": error.message}}
+
+
+def job(body: str, run_id: str) -> Members:
+    try:
+        read = read_job(body, run_id)
+    except Refused as refusal:
+        return {"refused": refused(refusal)}
+    return {"skill": read.skill, "run_id": read.run_id, "request": read.request}
+
+
+def event_of(kind: Any, body: str) -> Json:
+    try:
+        return request_event(kind, body)
+    except Rejected as rejection:
+        return rejected(rejection)
 
 
 class Stage:
@@ -247,8 +274,19 @@ class Stage:
                 return self.run.explain()
             case "snapshot_digest":
                 return self.run.snapshot()["digest"]
+            case "timeline":
+                return self.timeline()
             case "codes":
                 return codes()
+            case {"follow": line}:
+                return self.follow(line)
+            case {"describe_skill": given}:
+                given = expand(given)
+                return describe_skill(manifest_of(given), engines=engines_of(given), limits=given.get("limits"))
+            case {"read_job": {"body": body, "run_id": run_id}}:
+                return job(body, run_id)
+            case {"request_event": {"kind": kind, "body": body}}:
+                return event_of(kind, body)
             case {"why_not": target}:
                 return self.run.why_not(target)
             case {"allowed": at}:
@@ -263,6 +301,23 @@ class Stage:
                 return run_of_slot(slot_id)
             case _:
                 raise AssertionError(f"unknown query {query}")
+
+    def timeline(self) -> Json:
+        """The journal followed line by line. Both kinds of it tell the same and lead to this run."""
+        told = []
+        for journal in (self.full, self.compact):
+            first, *others = journal.lines()
+            run, step = Run.first(self.plan, first)
+            told.append([step, *(run.follow(line) for line in others)])
+            assert run.to_json() == self.run.to_json(), "who follows a journal gets to the run"
+        assert told[0] == told[1], "a compact journal tells the same"
+        return told[0]
+
+    def follow(self, line: str) -> Json:
+        try:
+            return self.run.copy().follow(line)
+        except NotLoaded as error:
+            return not_loaded(error)
 
     def turn(self, report: Json) -> Json:
         """The gate alone; the attempt is 1 unless the report says otherwise."""
@@ -287,6 +342,8 @@ class Stage:
                 self.run, _ = replay(self.plan, self.full)
             case "compact_journal":
                 self.run, _ = replay(self.plan, self.compact)
+            case "record":
+                self.run, _ = replay(*read_record(record_json(self.plan, self.full)))
             case _:
                 raise AssertionError(f"unknown source {source}")
         assert self.run.to_json() == before, "what was read back is what was written"
@@ -301,9 +358,12 @@ class Stage:
                 text = self.full.to_json()
             case "compact_journal":
                 text = self.compact.to_json()
+            case "record":
+                text = record_json(self.plan, self.full)
             case _:
                 text = as_text(of["text"])
-        snapshot = of == "snapshot" or (isinstance(of, dict) and of.get("as") == "snapshot")
+        form = of["as"] if isinstance(of, dict) and "as" in of else of
+        snapshot = form == "snapshot"
         if "entries" in step:
             text = reorder(text, step["entries"])
         for find, replace in step.get("edit", []):
@@ -312,10 +372,12 @@ class Stage:
         if step.get("resign") is True:
             text = resign_snapshot(text) if snapshot else resign_journal(text)
         try:
-            run = Run.from_json(text) if snapshot else replay(self.plan, Journal.from_json(text))[0]
+            if snapshot:
+                run = Run.from_json(text)
+            else:
+                run, _ = replay(*read_record(text) if form == "record" else (self.plan, Journal.from_json(text)))
         except NotLoaded as error:
-            told = {"code": error.code, "place": error.details["place"], "message": error.message}
-            return {"load_error": told}
+            return not_loaded(error)
         return {"loaded": run.status, "same": run.to_json() == self.run.to_json()}
 
     def check_laws(self) -> None:

@@ -6,7 +6,7 @@ import { encode, eventText, millis } from './input.js';
 import { call, currentGeneration, forgetRescued, type Handle, takeRescued } from './instance.js';
 import { Entry, type Journal } from './journal.js';
 import { readJson } from './json.js';
-import { type Plan, planId } from './plan.js';
+import { type Plan, planId, planOf } from './plan.js';
 import type * as types from './types.js';
 
 /** What came of an event. Save the run, then perform `effects` in order. */
@@ -76,6 +76,37 @@ export class Run {
 		const text = call((core) => core.journal_replay(of, runId, lines));
 		const { handle, effects } = readJson(text) as { handle: number; effects: types.Effect[][] };
 		return [new Run(handle, currentGeneration()), effects];
+	}
+
+	/** Makes a run again from its plan and the first line of its journal; {@link Run.follow} takes the others. */
+	static first(plan: Plan, line: string): [Run, types.Step] {
+		const [run, step] = Run.firstJson(plan, line);
+		return [run, readJson(step) as types.Step];
+	}
+
+	/** The same with the step as JSON text: what to send to a client. */
+	static firstJson(plan: Plan, line: string): [Run, string] {
+		const [of, bytes] = [planId(plan), encode(line)];
+		const text = call((core) => core.run_first(of, bytes));
+		// The step's own text stands behind the handle, exact to the last digit.
+		const { handle } = JSON.parse(text) as { handle: number };
+		return [new Run(handle, currentGeneration()), text.slice(text.indexOf('"step":') + 7, -1)];
+	}
+
+	/** Does what the next line of the journal says was done, or throws {@link NotLoaded}. */
+	follow(line: string): types.Step {
+		return readJson(this.followJson(line)) as types.Step;
+	}
+
+	/** The same with the step as JSON text: what to send to a client. */
+	followJson(line: string): string {
+		const bytes = encode(line);
+		return this.#call((core, id) => core.run_follow(id, bytes));
+	}
+
+	/** The settings it was admitted with. */
+	get plan(): Plan {
+		return planOf(this.#call((core, id) => core.run_plan(id)));
 	}
 
 	/** The run as canonical JSON text: the same run gives the same text, in every language. */
@@ -176,7 +207,12 @@ export class Run {
 
 	/** Every question that came to its end, in order. */
 	history(): types.InteractionRecord[] {
-		return readJson(this.#call((core, id) => core.run_history(id))) as types.InteractionRecord[];
+		return readJson(this.historyJson()) as types.InteractionRecord[];
+	}
+
+	/** The same as JSON text: what to send to a client. */
+	historyJson(): string {
+		return this.#call((core, id) => core.run_history(id));
 	}
 
 	/** What the host still owes, and what the run may still own: for the time after a crash. */
@@ -211,7 +247,12 @@ export class Run {
 
 	/** Why the run is where it is. */
 	explain(): types.Explanation {
-		return readJson(this.#call((core, id) => core.run_explain(id))) as types.Explanation;
+		return readJson(this.explainJson()) as types.Explanation;
+	}
+
+	/** The same as JSON text: what to send to a client. */
+	explainJson(): string {
+		return this.#call((core, id) => core.run_explain(id));
 	}
 
 	/** What keeps the run from a status. */
@@ -252,6 +293,18 @@ if (Symbol.dispose) Object.defineProperty(Run.prototype, Symbol.dispose, { value
 /** Makes a run again from its plan and journal, and gives every effect it told on the way. */
 export function replay(plan: Plan, journal: Journal): [Run, types.Effect[][]] {
 	return Run.replay(plan, journal);
+}
+
+/** Reads the body of a request for a new run, or throws {@link Refused}. `runId` is for a client that has chosen none. */
+export function readJob(body: string, runId: string): types.Job {
+	const [bytes, id] = [encode(body), encode(runId)];
+	return JSON.parse(call((core) => core.read_job(bytes, id))) as types.Job;
+}
+
+/** Reads the body of a request to a run as its event, or throws {@link Rejected}. */
+export function requestEvent(kind: 'reply' | 'cancel', body: string): types.Event {
+	const [name, bytes] = [String(kind), encode(body)];
+	return readJson(call((core) => core.request_event(name, bytes))) as types.Event;
 }
 
 /** Judges one turn by itself: the gate alone, without a run. */

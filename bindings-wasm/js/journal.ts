@@ -1,7 +1,7 @@
 import { encode, eventText } from './input.js';
 import { call } from './instance.js';
 import { escapeHalfPairs, readJson } from './json.js';
-import type { Plan } from './plan.js';
+import { type Plan, planId, planOf } from './plan.js';
 import type { Json, Judged } from './types.js';
 
 /**
@@ -119,4 +119,19 @@ export class Journal {
 		const runId = encode(this.#runId);
 		return call((core) => core.journal_to_json(runId, lines));
 	}
+}
+
+/** A journal together with its plan as JSON text: it can be replayed by itself. */
+export function recordJson(plan: Plan, journal: Journal): string {
+	const of = planId(plan);
+	const [runId, lines] = [encode(journal.runId), encode(JSON.stringify(journal.lines()))];
+	return call((core) => core.record_to_json(of, runId, lines));
+}
+
+/** Reads a record back, or throws {@link NotLoaded}. */
+export function readRecord(text: string): [Plan, Journal] {
+	const document = encode(text);
+	const read = call((core) => core.record_from_json(document));
+	const { plan, run_id, lines } = JSON.parse(read) as { plan: number; run_id: string; lines: string[] };
+	return [planOf(plan), new Journal(run_id, lines)];
 }

@@ -55,14 +55,36 @@ if (Symbol.dispose) Object.defineProperty(Plan.prototype, Symbol.dispose, { valu
 
 /** Makes a plan of a skill and a request, or throws {@link Refused} with every problem. */
 export function admit(manifest: types.Manifest, request: types.Document, host: types.HostSettings): Plan {
+	const parts = [encode(documentText(manifest.runner)), encode(documentText(request))] as const;
+	const [schemas, [engines, limits]] = [schemasOf(manifest), settings(host)];
+	return planOf(call((core) => core.admit(...parts, engines, ...schemas, limits)));
+}
+
+/** What can be asked of a skill, without a request. */
+export function describeSkill(manifest: types.Manifest, host: types.HostSettings): types.SkillView {
+	const runner = encode(documentText(manifest.runner));
+	const [schemas, [engines, limits]] = [schemasOf(manifest), settings(host)];
+	return readJson(call((core) => core.describe_skill(runner, engines, ...schemas, limits))) as types.SkillView;
+}
+
+function schemasOf(manifest: types.Manifest): [Schema, Schema, Schema] {
+	const { output_schema, input_schema, parameter_schema } = manifest;
+	return [optionalDocument(output_schema), optionalDocument(input_schema), optionalDocument(parameter_schema)];
+}
+
+type Schema = Uint8Array | undefined;
+
+function settings(host: types.HostSettings): [Uint8Array, Uint8Array] {
 	if (typeof host.engines === 'string') throw new TypeError('engines is a list of names, not one text');
-	const { runner, output_schema, input_schema, parameter_schema } = manifest;
-	const parts = [encode(documentText(runner)), encode(documentText(request))] as const;
-	const engines = encode(documentText([...host.engines]));
-	const schemas = [output_schema, input_schema, parameter_schema].map(optionalDocument);
-	const limits = encode(documentText(host.limits ?? {}));
+	return [encode(documentText([...host.engines])), encode(documentText(host.limits ?? {}))];
+}
+
+/**
+ * A plan that has just come to be in the instance of now.
+ * @internal
+ */
+export function planOf(id: number): Plan {
 	const generation = currentGeneration();
-	const id = call((core) => core.admit(...parts, engines, schemas[0], schemas[1], schemas[2], limits));
 	const handle: PlanHandle = { generation, id, text: call((core) => core.plan_text(id)), freed: false };
 	const plan: Plan = Object.create(Plan.prototype) as Plan;
 	handles.set(plan, handle);

@@ -10,13 +10,15 @@ export {
 	evaluateTurn,
 	patchSkill,
 	Run,
+	readJob,
 	replay,
+	requestEvent,
 	runOfSlot,
 	version,
 } from './core.js';
 export { CorePanicked, NotLoaded, Refused, Rejected, TurnlatchError } from './errors.js';
-export { Entry, Journal } from './journal.js';
-export { admit, Plan } from './plan.js';
+export { Entry, Journal, readRecord, recordJson } from './journal.js';
+export { admit, describeSkill, Plan } from './plan.js';
 export type * from './types.js';
 
 /** Where the wasm comes from: a URL, a request, a response, bytes, or a compiled `WebAssembly.Module`. */

@@ -369,6 +369,25 @@ export interface Allowed {
 	requests: AllowedRequest[];
 }
 
+/** One entry of a journal as a person reads it; `decision` is there for turns. */
+export interface Step {
+	revision: number;
+	at: number;
+	event: 'created' | 'slot_granted' | 'turn_finished' | 'reply' | 'timer_fired' | 'process_lost' | 'cancel';
+	by: 'user' | 'agent' | 'timer' | 'host';
+	status: Status;
+	attempt_number: number;
+	reason: string;
+	code?: string;
+	slot_id?: string;
+	interaction_id?: number;
+	prompt?: string;
+	deadline_at?: number;
+	response?: string;
+	resolution_mode?: ResolutionMode;
+	decision?: Decision;
+}
+
 export interface Explanation {
 	status: Status;
 	reason: string;
@@ -385,7 +404,7 @@ export interface WhyNot {
 
 export interface CodeInfo {
 	code: string;
-	kind: 'refusal' | 'rejection' | 'failure' | 'warning' | 'diagnostic' | 'storage';
+	kind: 'refusal' | 'rejection' | 'failure' | 'warning' | 'diagnostic' | 'storage' | 'service';
 	http: number;
 	meaning: string;
 	remedy: string;
@@ -397,4 +416,19 @@ export interface Problem {
 	path: string;
 	message: string;
 	details?: Json;
+}
+
+/** What can be asked of a skill; with `problems` nothing can. */
+export interface SkillView {
+	execution_modes: ExecutionMode[];
+	engines: string[];
+	max_attempt?: number;
+	problems: Problem[];
+}
+
+/** A client's request for a new run: the skill's name, the run's id, and the rest as text for `admit`. */
+export interface Job {
+	skill: string;
+	run_id: string;
+	request: string;
 }

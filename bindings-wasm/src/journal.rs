@@ -68,6 +68,28 @@ pub fn journal_to_json(run_id: &[u8], lines: &[u8]) -> Result<String, JsValue> {
     Ok(chained(run_id, lines)?.to_json())
 }
 
+/// A journal's document with its plan in it.
+#[wasm_bindgen]
+pub fn record_to_json(plan: u32, run_id: &[u8], lines: &[u8]) -> Result<String, JsValue> {
+    let plan = PLANS.with(|plans| plans.get(plan))?;
+    Ok(chained(run_id, lines)?.to_record(&plan))
+}
+
+#[derive(Serialize)]
+struct Record {
+    plan: u32,
+    run_id: String,
+    lines: Vec<String>,
+}
+
+/// Reads a record back, as its plan's handle and its lines.
+#[wasm_bindgen]
+pub fn record_from_json(document: &[u8]) -> Result<String, JsValue> {
+    let (plan, journal) = Journal::from_record(text(document)?).map_err(|error| not_loaded(&error))?;
+    let (run_id, lines) = (plan.run_id.clone(), journal.lines());
+    json_text(&Record { plan: PLANS.with(|plans| plans.add(plan.into())), run_id, lines })
+}
+
 #[derive(Serialize)]
 struct Replayed<'a> {
     handle: u32,

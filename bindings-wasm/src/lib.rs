@@ -16,7 +16,8 @@ mod table;
 #[cfg(feature = "slim")]
 mod validator;
 
-use turnlatch::{Code, Event, ExecutionMode, HostSettings, Manifest, PatchWording, RunPlan, RunRequest};
+use serde::Serialize;
+use turnlatch::{Code, Event, ExecutionMode, HostSettings, Manifest, PatchWording, RequestKind, RunPlan, RunRequest};
 use wasm_bindgen::prelude::*;
 
 use convert::{json_text, optional_text, read_json, text};
@@ -34,15 +35,57 @@ pub fn admit(
     parameter_schema: Option<Box<[u8]>>,
     limits: &[u8],
 ) -> Result<u32, JsValue> {
-    let manifest = Manifest {
-        runner: text(runner)?.to_owned(),
-        output_schema: optional_text(output_schema)?,
-        input_schema: optional_text(input_schema)?,
-        parameter_schema: optional_text(parameter_schema)?,
-    };
+    let manifest = manifest(runner, [output_schema, input_schema, parameter_schema])?;
     let host = HostSettings { engines: read_json(engines)?, limits: read_json(limits)? };
     let plan = turnlatch::admit(&manifest, &RunRequest(text(request)?.to_owned()), &host);
     plan.map(|plan| PLANS.with(|plans| plans.add(plan))).map_err(|refusal| refused(&refusal))
+}
+
+/// What can be asked of a skill.
+#[wasm_bindgen]
+pub fn describe_skill(
+    runner: &[u8],
+    engines: &[u8],
+    output_schema: Option<Box<[u8]>>,
+    input_schema: Option<Box<[u8]>>,
+    parameter_schema: Option<Box<[u8]>>,
+    limits: &[u8],
+) -> Result<String, JsValue> {
+    let manifest = manifest(runner, [output_schema, input_schema, parameter_schema])?;
+    let host = HostSettings { engines: read_json(engines)?, limits: read_json(limits)? };
+    json_text(&turnlatch::describe_skill(&manifest, &host))
+}
+
+fn manifest(runner: &[u8], schemas: [Option<Box<[u8]>>; 3]) -> Result<Manifest, JsValue> {
+    let [output_schema, input_schema, parameter_schema] = schemas.map(optional_text);
+    Ok(Manifest {
+        runner: text(runner)?.to_owned(),
+        output_schema: output_schema?,
+        input_schema: input_schema?,
+        parameter_schema: parameter_schema?,
+    })
+}
+
+#[derive(Serialize)]
+struct ReadJob<'a> {
+    skill: &'a str,
+    run_id: &'a str,
+    request: &'a str,
+}
+
+/// Reads the body of a request for a new run.
+#[wasm_bindgen]
+pub fn read_job(body: &[u8], run_id: &[u8]) -> Result<String, JsValue> {
+    let job = turnlatch::read_job(text(body)?, text(run_id)?).map_err(|refusal| refused(&refusal))?;
+    json_text(&ReadJob { skill: &job.skill, run_id: &job.run_id, request: &job.request.0 })
+}
+
+/// Reads the body of a request to a run as its event.
+#[wasm_bindgen]
+pub fn request_event(kind: &str, body: &[u8]) -> Result<String, JsValue> {
+    let known = RequestKind::ALL.into_iter().find(|known| known.as_str() == kind);
+    let kind = known.ok_or_else(|| misuse("expected `reply` or `cancel`"))?;
+    json_text(&turnlatch::request_event(kind, text(body)?).map_err(|error| rejected(&error))?)
 }
 
 /// Every setting of a plan, as a snapshot holds it.

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use serde::Serialize;
 use serde_json::Value;
-use turnlatch::{Applied, Effect, Event, Found, Judged, Receipt, Run, Status};
+use turnlatch::{Applied, Effect, Event, Found, Judged, Receipt, Run, Status, Step};
 use wasm_bindgen::prelude::*;
 
 use crate::convert::{json_text, read_json, text, time};
@@ -75,6 +75,36 @@ pub fn run_apply(run: u32, event: &[u8], now: f64) -> Result<String, JsValue> {
         RUNS.with(|runs| runs.replace(run, Rc::new(next)));
     }
     Ok(told)
+}
+
+#[derive(Serialize)]
+struct Begun {
+    handle: u32,
+    step: Step,
+}
+
+/// Makes a run again from its plan and the first line of its journal.
+#[wasm_bindgen]
+pub fn run_first(plan: u32, line: &[u8]) -> Result<String, JsValue> {
+    let plan = PLANS.with(|plans| plans.get(plan))?;
+    let (run, step) = Run::first(plan, text(line)?).map_err(|error| not_loaded(&error))?;
+    json_text(&Begun { handle: keep(run), step })
+}
+
+/// Does what the next line of the journal says; on a copy, as [`run_apply`] does.
+#[wasm_bindgen]
+pub fn run_follow(run: u32, line: &[u8]) -> Result<String, JsValue> {
+    let mut next = Run::clone(&*find(run)?);
+    let step = next.follow(text(line)?).map_err(|error| not_loaded(&error))?;
+    RUNS.with(|runs| runs.replace(run, Rc::new(next)));
+    json_text(&step)
+}
+
+/// The plan that the run was made of.
+#[wasm_bindgen]
+pub fn run_plan(run: u32) -> Result<u32, JsValue> {
+    let plan = find(run)?.plan().clone();
+    Ok(PLANS.with(|plans| plans.add(plan)))
 }
 
 /// A run of its own in the same state.

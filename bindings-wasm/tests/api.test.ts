@@ -17,6 +17,8 @@ import {
 	Refused,
 	Rejected,
 	Run,
+	readRecord,
+	recordJson,
 	replay,
 	TurnlatchError,
 	version,
@@ -309,4 +311,29 @@ test('the version is that of the package, and init does no harm', async () => {
 	await init();
 	const { version: written } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as { version: string };
 	assert.equal(version(), written);
+});
+
+test('a journal is followed line by line, with texts that are exact, and a wrong line changes nothing', () => {
+	const [run, created] = Run.create(planOf(), 1);
+	const journal = new Journal(planOf());
+	const text = '{"answer": 12345678901234567890, "__SKILL_DONE__": true}';
+	const turn = { type: 'turn_finished', attempt_number: 1, text } as const;
+	for (const { entry } of [created, run.apply({ type: 'slot_granted', slot_id: 'r1/s1' }, 2), run.apply(turn, 3)]) {
+		assert.ok(entry);
+		journal.push(entry);
+	}
+	const [first = '', ...others] = journal.lines();
+	const [again, step] = Run.firstJson(run.plan, first);
+	assert.deepEqual(JSON.parse(step), Run.first(run.plan, first)[1]);
+	assert.throws(() => again.follow(others[1] ?? ''), NotLoaded);
+	assert.deepEqual(
+		others.map((line) => (JSON.parse(again.followJson(line)) as { status: string }).status),
+		['running', run.status],
+	);
+	assert.equal(again.toJson(), run.toJson());
+	assert.throws(() => Run.first(planOf(), others[0] ?? ''), NotLoaded);
+	const [plan, read] = readRecord(recordJson(run.plan, journal));
+	assert.deepEqual([plan.toData(), read.toJson()], [planOf().toData(), journal.toJson()]);
+	assert.deepEqual(JSON.parse(run.explainJson()), run.explain());
+	assert.deepEqual(JSON.parse(run.historyJson()), run.history());
 });

@@ -40,6 +40,9 @@ test('the store in memory keeps what it promises', () => keepsWhatItPromises(new
 
 scenario('the SQLite store keeps what it promises, also for a second connection', async (store, folder) => {
 	await keepsWhatItPromises(store);
+	const lines = store.lines('r1');
+	assert.deepEqual(lines, store.journal('r1').lines());
+	assert.deepEqual([store.lines('r1', 1), store.lines('r1', 99)], [lines.slice(1), []]);
 	const other = openStore(join(folder, 'runs.db'));
 	assert.equal(other.load('r1'), store.load('r1'));
 	other.close();

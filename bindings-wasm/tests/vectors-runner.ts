@@ -120,24 +120,14 @@ function expandMembers(members: Members): Members {
 
 /** The plan of what is given over the defaults, or Refused; the same from text and from objects. */
 function admission(core: Package, given: Members): turnlatch.Plan {
-	const { skill, request, request_text, engines, limits, ...unknown } = expandMembers(given);
-	known(unknown, []);
-	const parts: Members = { runner: DEFAULT_RUNNER, output_schema: DEFAULT_OUTPUT_SCHEMA, ...(skill as Members) };
+	const { request, request_text, ...rest } = expandMembers(given);
 	const asked =
 		request_text === undefined
 			? { run_id: 'r1', engine: 'codex', execution_mode: 'interactive', ...(request as Members) }
 			: asText(request_text);
-	const host = {
-		engines: engines ?? ['codex', 'claude', 'gemini', 'opencode'],
-		...(limits === undefined ? {} : { limits }),
-	};
 	const answer = (form: (part: Json) => Json) => {
-		const manifest: Members = {};
-		for (const [name, part] of Object.entries(parts)) {
-			// Only `output_schema: null` means that there is none; elsewhere null is a text like any other.
-			if (name !== 'output_schema' || part !== null) manifest[name] = form(part);
-		}
-		return core.admit(manifest as never, form(asked) as never, host as never);
+		const [manifest, host] = skillAndHost(rest, form);
+		return core.admit(manifest, form(asked) as never, host);
 	};
 	const outcome = (form: (part: Json) => Json) => {
 		try {
@@ -161,6 +151,26 @@ function admission(core: Package, given: Members): turnlatch.Plan {
 	return answer(asText);
 }
 
+function describe(core: Package, given: Members): Json {
+	return core.describeSkill(...skillAndHost(given, asText));
+}
+
+function skillAndHost(given: Members, form: (part: Json) => Json): [turnlatch.Manifest, turnlatch.HostSettings] {
+	const { skill, engines, limits, ...unknown } = given;
+	known(unknown, []);
+	const manifest: Members = {};
+	const parts = { runner: DEFAULT_RUNNER, output_schema: DEFAULT_OUTPUT_SCHEMA, ...(skill as Members) };
+	for (const [name, part] of Object.entries(parts)) {
+		// Only `output_schema: null` means that there is none; elsewhere null is a text like any other.
+		if (name !== 'output_schema' || part !== null) manifest[name] = form(part);
+	}
+	const host = {
+		engines: engines ?? ['codex', 'claude', 'gemini', 'opencode'],
+		...(limits === undefined ? {} : { limits }),
+	};
+	return [manifest as never, host as never];
+}
+
 function refused(error: turnlatch.Refused): Json {
 	return { code: error.code, message: error.message, problems: error.details };
 }
@@ -168,6 +178,29 @@ function refused(error: turnlatch.Refused): Json {
 function rejected(error: turnlatch.Rejected): Json {
 	const receipt = error.details === null ? {} : { receipt: error.details };
 	return { rejected: { code: error.code, message: error.message, ...receipt } };
+}
+
+function notLoaded(core: Package, error: unknown): Json {
+	if (!(error instanceof core.NotLoaded)) throw error;
+	return { load_error: { code: error.code, place: error.details.place, message: error.message } };
+}
+
+function job(core: Package, { body, run_id }: { body: string; run_id: string }): Json {
+	try {
+		return core.readJob(body, run_id);
+	} catch (error) {
+		if (!(error instanceof core.Refused)) throw error;
+		return { refused: refused(error) };
+	}
+}
+
+function eventOf(core: Package, { kind, body }: { kind: 'reply'; body: string }): Json {
+	try {
+		return core.requestEvent(kind, body);
+	} catch (error) {
+		if (!(error instanceof core.Rejected)) throw error;
+		return rejected(error);
+	}
 }
 
 /** One run on its way through a vector, with its journals. */
@@ -284,6 +317,8 @@ class Stage {
 				return this.#run.explain();
 			case 'snapshot_digest':
 				return this.#run.snapshot().digest;
+			case 'timeline':
+				return this.#timeline();
 			case 'codes':
 				return this.#core.codes();
 			default: {
@@ -312,8 +347,41 @@ class Stage {
 				return this.#run.afterRestart(argument);
 			case 'run_of_slot':
 				return this.#core.runOfSlot(argument) ?? null;
+			case 'follow':
+				return this.#follow(argument);
+			case 'describe_skill':
+				return describe(this.#core, expand(argument) as Members);
+			case 'read_job':
+				return job(this.#core, argument);
+			case 'request_event':
+				return eventOf(this.#core, argument);
 			default:
 				throw new Error(`unknown query ${name}`);
+		}
+	}
+
+	/** The journal followed line by line. Both kinds of it tell the same and lead to this run. */
+	#timeline(): Json {
+		const told = [this.#full, this.#compact].map((journal) => {
+			const [first = '', ...others] = journal.lines();
+			const [run, step] = this.#core.Run.first(this.#plan, first);
+			const steps = [step, ...others.map((line) => run.follow(line))];
+			assert(run.toJson() === this.#run.toJson(), 'who follows a journal gets to the run');
+			run.free();
+			return steps;
+		});
+		assert(canonical(told[0]) === canonical(told[1]), 'a compact journal tells the same');
+		return told[0];
+	}
+
+	#follow(line: string): Json {
+		const copy = this.#run.copy();
+		try {
+			return copy.follow(line);
+		} catch (error) {
+			return notLoaded(this.#core, error);
+		} finally {
+			copy.free();
 		}
 	}
 
@@ -340,6 +408,8 @@ class Stage {
 		if (source === 'snapshot') this.#run = this.#core.Run.fromJson(before);
 		else if (source === 'journal') [this.#run] = this.#core.replay(this.#plan, this.#full);
 		else if (source === 'compact_journal') [this.#run] = this.#core.replay(this.#plan, this.#compact);
+		else if (source === 'record')
+			[this.#run] = this.#core.replay(...this.#core.readRecord(this.#core.recordJson(this.#plan, this.#full)));
 		else throw new Error(`unknown source ${compact(source)}`);
 		assert(this.#run.toJson() === before, 'what was read back is what was written');
 		return { status: this.#run.status };
@@ -352,8 +422,10 @@ class Stage {
 		if (of === 'snapshot') text = this.#run.toJson();
 		else if (of === 'journal') text = this.#full.toJson();
 		else if (of === 'compact_journal') text = this.#compact.toJson();
+		else if (of === 'record') text = this.#core.recordJson(this.#plan, this.#full);
 		else text = asText(given.text);
-		const snapshot = of === 'snapshot' || given.as === 'snapshot';
+		const form = given.as ?? of;
+		const snapshot = form === 'snapshot';
 		if (step.entries !== undefined) text = reorder(text, step.entries as number[]);
 		for (const [find, replacement] of (step.edit ?? []) as [string, string][]) {
 			assert(text.includes(find), `nothing to edit: ${find} in ${text}`);
@@ -361,16 +433,18 @@ class Stage {
 		}
 		if (step.resign === true) text = await (snapshot ? resignSnapshot(text) : resignJournal(text));
 		try {
-			const run = snapshot
-				? this.#core.Run.fromJson(text)
-				: this.#core.replay(this.#plan, this.#core.Journal.fromJson(text))[0];
+			const run = snapshot ? this.#core.Run.fromJson(text) : this.#replayed(text, form === 'record');
 			const then = { loaded: run.status, same: run.toJson() === this.#run.toJson() };
 			run.free();
 			return then;
 		} catch (error) {
-			if (!(error instanceof this.#core.NotLoaded)) throw error;
-			return { load_error: { code: error.code, place: error.details.place, message: error.message } };
+			return notLoaded(this.#core, error);
 		}
+	}
+
+	#replayed(text: string, record: boolean): turnlatch.Run {
+		const [plan, journal] = record ? this.#core.readRecord(text) : [this.#plan, this.#core.Journal.fromJson(text)];
+		return this.#core.replay(plan, journal)[0];
 	}
 
 	/** What holds for every run, whatever the vector is about. */

@@ -16,6 +16,7 @@ use crate::schema::{Check, OutputSchema};
 use crate::text;
 use manifest::Skill;
 use request::Options;
+pub(crate) use request::read_object;
 
 /// What a skill declares: its `runner.json` and its schemas, as text, not looked at yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -76,12 +77,20 @@ pub struct Problem {
 }
 
 impl Problem {
-    fn new(code: Code, path: impl Into<String>, message: impl Into<String>) -> Problem {
+    pub(crate) fn new(code: Code, path: impl Into<String>, message: impl Into<String>) -> Problem {
         Problem { code, path: path.into(), message: message.into(), details: None }
     }
 }
 
 impl Refusal {
+    /// There is at least one problem.
+    pub(crate) fn of(problems: Vec<Problem>) -> Refusal {
+        let first = problems.first();
+        let code = first.map_or(Code::RequestMalformed, |first| first.code);
+        let message = first.map(|first| first.message.clone()).unwrap_or_default();
+        Refusal { code, message, problems }
+    }
+
     /// The stable code of the first problem.
     #[must_use]
     pub const fn code(&self) -> &'static str {
@@ -129,13 +138,9 @@ pub fn admit(manifest: &Manifest, request: &RunRequest, host: &HostSettings) -> 
         check_input("input", options.input.as_ref(), skill.input_schema.as_ref(), &mut problems);
         check_input("parameter", options.parameter.as_ref(), skill.parameter_schema.as_ref(), &mut problems);
     }
-    let options = match (options, problems.first()) {
-        (Some(options), None) => options,
-        (_, first) => {
-            let (code, message) =
-                first.map_or((Code::RequestMalformed, String::new()), |first| (first.code, first.message.clone()));
-            return Err(Refusal { code, message, problems });
-        }
+    let options = match options {
+        Some(options) if problems.is_empty() => options,
+        _ => return Err(Refusal::of(problems)),
     };
 
     let execution_mode = options.execution_mode.unwrap_or_default();
@@ -156,6 +161,33 @@ pub fn admit(manifest: &Manifest, request: &RunRequest, host: &HostSettings) -> 
         limits: host.limits,
         warnings,
     }))
+}
+
+/// What can be asked of a skill, for somebody who wants to choose (ADM-13).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SkillView {
+    /// The modes it declares; empty if that could not be read.
+    pub execution_modes: Vec<ExecutionMode>,
+    /// The engines that may run it here; empty if that could not be read.
+    pub engines: Vec<String>,
+    /// How many turns it may take in interactive mode.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_attempt: Option<u32>,
+    /// Why no request for it would be admitted.
+    pub problems: Vec<Problem>,
+}
+
+/// Reads a skill's manifest and schemas without a request.
+#[must_use]
+pub fn describe_skill(manifest: &Manifest, host: &HostSettings) -> SkillView {
+    let mut problems = Vec::new();
+    let skill = Skill::read(manifest, host, &mut problems);
+    SkillView {
+        execution_modes: skill.execution_modes.unwrap_or_default(),
+        engines: skill.engines.map(|engines| engines.effective).unwrap_or_default(),
+        max_attempt: skill.max_attempt,
+        problems,
+    }
 }
 
 /// Whether a text can be a run's id: it stands in paths, slot ids and effect ids.
@@ -226,6 +258,6 @@ fn name_list(names: &[&str]) -> String {
 }
 
 /// A value from outside as it may stand in a message.
-fn found(value: &Value) -> String {
+pub(crate) fn found(value: &Value) -> String {
     format!("found {}", text::quoted(&value.to_string()))
 }

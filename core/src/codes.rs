@@ -21,6 +21,8 @@ pub enum CodeKind {
     Diagnostic,
     /// A snapshot or journal was not loaded.
     Storage,
+    /// A job service did not take an HTTP request; no run has seen it.
+    Service,
 }
 
 /// One row of the code table.
@@ -276,6 +278,37 @@ codes! {
     StoreConflict "STORE_CONFLICT" Storage 409
         "Somebody else has saved the run meanwhile."
         "Load the run again and decide anew."
+
+    SkillUnknown "SKILL_UNKNOWN" Service 404
+        "The service has no skill of this name."
+        "Ask for the list of skills."
+    QueryInvalid "QUERY_INVALID" Service 400
+        "A part of the address behind the question mark, or the id of the last event, is not valid."
+        "Correct the part that the message names."
+    Unauthorized "UNAUTHORIZED" Service 401
+        "The request has no token, or the wrong one."
+        "Send the service's token as a bearer token."
+    OriginForbidden "ORIGIN_FORBIDDEN" Service 403
+        "The request comes from a page of another site, or was sent to another host name."
+        "Use the address that the service prints."
+    PathUnknown "PATH_UNKNOWN" Service 404
+        "There is nothing at this path."
+        "Read the service's OpenAPI document."
+    MethodNotAllowed "METHOD_NOT_ALLOWED" Service 405
+        "The path does not take this method."
+        "Use one of the methods in the header Allow."
+    BodyTooLarge "BODY_TOO_LARGE" Service 413
+        "The body is larger than the service reads."
+        "Send a smaller body."
+    MediaTypeUnsupported "MEDIA_TYPE_UNSUPPORTED" Service 415
+        "The body is not declared as JSON."
+        "Send it with the content type application/json."
+    ServiceStopping "SERVICE_STOPPING" Service 503
+        "The service is shutting down and takes nothing new."
+        "Try again when it is back; nothing that was accepted is lost."
+    ServiceFailed "SERVICE_FAILED" Service 500
+        "The service has made a mistake; the run is as it was."
+        "Read the service's log."
 }
 
 impl Code {
@@ -342,7 +375,11 @@ mod tests {
     fn every_row_is_a_sentence() {
         for info in Code::ALL.iter().map(|code| code.info()) {
             assert!(info.meaning.ends_with('.') && info.remedy.ends_with('.'), "{}", info.code);
-            assert!(matches!(info.http, 200 | 400 | 404 | 409 | 413 | 422 | 500), "{}", info.code);
+            assert!(
+                matches!(info.http, 200 | 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 500 | 503),
+                "{}",
+                info.code
+            );
         }
     }
 }

@@ -110,10 +110,10 @@ pub struct Journal {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-struct Link {
-    revision: u64,
-    at: Timestamp,
-    event: Event,
+pub(crate) struct Link {
+    pub(crate) revision: u64,
+    pub(crate) at: Timestamp,
+    pub(crate) event: Event,
     chain: String,
 }
 
@@ -126,6 +126,9 @@ struct DocumentOut<'j> {
     /// The last link's digest: a journal that was cut short ends in another one.
     head: &'j str,
     entries: &'j [Link],
+    /// What the run was made of, so that the document alone can be replayed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plan: Option<&'j RunPlan>,
 }
 
 struct DocumentIn {
@@ -134,9 +137,10 @@ struct DocumentIn {
     run_id: String,
     head: String,
     entries: Vec<Link>,
+    plan: Option<RunPlan>,
 }
 
-readable!(DocumentIn { version, run_id, head, entries });
+readable!(DocumentIn { version, run_id, head, entries, plan });
 
 /// A run made again from its journal, and every effect it told on the way.
 #[derive(Clone, Debug, PartialEq)]
@@ -175,10 +179,7 @@ impl Journal {
     pub fn from_lines<'l>(run_id: &str, lines: impl IntoIterator<Item = &'l str>) -> Result<Journal, LoadError> {
         let mut journal = Journal { run_id: run_id.to_owned(), links: Vec::new() };
         for line in lines {
-            let place = || format!("entry {}", journal.len() + 1);
-            let value =
-                json::parse_value(line, MAX_DOCUMENT_DEPTH).map_err(|fault| invalid(place(), fault.to_string()))?;
-            let link = Link::read(value).map_err(|misread| invalid(place(), misread.sentence("it")))?;
+            let link = read_line(line, journal.len() as u64 + 1)?;
             journal.check_and_push(link)?;
         }
         Ok(journal)
@@ -199,20 +200,48 @@ impl Journal {
     /// The journal as JSON text.
     #[must_use]
     pub fn to_json(&self) -> String {
+        self.document(None)
+    }
+
+    /// The journal together with its plan: a record, which can be replayed by itself (HIST-6).
+    #[must_use]
+    pub fn to_record(&self, plan: &RunPlan) -> String {
+        self.document(Some(plan))
+    }
+
+    fn document(&self, plan: Option<&RunPlan>) -> String {
         canonical(&DocumentOut {
             version: JOURNAL_VERSION,
             run_id: &self.run_id,
             head: self.head(),
             entries: &self.links,
+            plan,
         })
     }
 
-    /// Reads a journal back and checks its chain.
+    /// Reads a journal back, also from a record, and checks its chain.
     ///
     /// # Errors
     /// `JOURNAL_INVALID` with the place if it was cut, edited, reordered or joined from two runs;
     /// `JOURNAL_VERSION_UNSUPPORTED` if a newer version wrote it.
     pub fn from_json(text: &str) -> Result<Journal, LoadError> {
+        Journal::from_document(text).map(|(journal, _)| journal)
+    }
+
+    /// Reads a record back: a journal and its plan.
+    ///
+    /// # Errors
+    /// Those of [`Journal::from_json`], and `JOURNAL_INVALID` if there is no plan in it, or that of another run.
+    pub fn from_record(text: &str) -> Result<(RunPlan, Journal), LoadError> {
+        let (journal, plan) = Journal::from_document(text)?;
+        let plan = plan.ok_or_else(|| invalid("plan", "is missing: this is a journal without its plan"))?;
+        if plan.run_id != journal.run_id {
+            return Err(invalid("plan.run_id", "the plan is of another run"));
+        }
+        Ok((plan, journal))
+    }
+
+    fn from_document(text: &str) -> Result<(Journal, Option<RunPlan>), LoadError> {
         let document = read_text(text)?;
         check_version(&document, JOURNAL_VERSION, Code::JournalVersionUnsupported, Code::JournalInvalid)?;
         let document = DocumentIn::read(document).map_err(broken)?;
@@ -223,7 +252,7 @@ impl Journal {
         if journal.head() != document.head {
             return Err(invalid("head", "the end of the journal is missing"));
         }
-        Ok(journal)
+        Ok((journal, document.plan))
     }
 
     fn check_and_push(&mut self, link: Link) -> Result<(), LoadError> {
@@ -261,19 +290,33 @@ pub fn replay(plan: impl Into<Arc<RunPlan>>, journal: &Journal) -> Result<Replay
     let (mut run, created) = Run::create(plan, *at);
     let mut effects = vec![created.effects];
     for link in links {
-        let place = || format!("entry {}", link.revision);
-        link.event.check_form().map_err(|rejected| invalid(place(), rejected.message))?;
-        let applied = run
-            .apply_recorded(link.event.clone(), link.at)
-            .map_err(|rejected| invalid(place(), format!("the run does not take it: {}", rejected.code())))?;
-        if applied.entry.is_none() || run.revision() != link.revision {
-            return Err(invalid(place(), "the event changes nothing here"));
-        }
-        effects.push(applied.effects);
+        effects.push(run.replay_link(link)?);
     }
     // A recorded decision is taken as it stands, so what it led to is checked like a snapshot.
     invariants::check(&run).map_err(|broken| invalid(broken.place, broken.message))?;
     Ok(Replayed { run, effects })
+}
+
+impl Run {
+    /// Applies an entry again, and gives the effects it told.
+    pub(crate) fn replay_link(&mut self, link: &Link) -> Result<Vec<Effect>, LoadError> {
+        let place = || format!("entry {}", link.revision);
+        link.event.check_form().map_err(|rejected| invalid(place(), rejected.message))?;
+        let applied = self
+            .apply_recorded(link.event.clone(), link.at)
+            .map_err(|rejected| invalid(place(), format!("the run does not take it: {}", rejected.code())))?;
+        if applied.entry.is_none() || self.revision() != link.revision {
+            return Err(invalid(place(), "the event changes nothing here"));
+        }
+        Ok(applied.effects)
+    }
+}
+
+/// Reads one line of a journal, which should be the entry of this number.
+pub(crate) fn read_line(line: &str, number: u64) -> Result<Link, LoadError> {
+    let place = || format!("entry {number}");
+    let value = json::parse_value(line, MAX_DOCUMENT_DEPTH).map_err(|fault| invalid(place(), fault.to_string()))?;
+    Link::read(value).map_err(|misread| invalid(place(), misread.sentence("it")))
 }
 
 fn link_digest(previous: &str, revision: u64, at: Timestamp, event: &Event) -> String {
@@ -291,6 +334,6 @@ fn broken(misread: Misread) -> LoadError {
     misread.load_error(Code::JournalInvalid)
 }
 
-fn invalid(place: impl Into<String>, message: impl Into<String>) -> LoadError {
+pub(crate) fn invalid(place: impl Into<String>, message: impl Into<String>) -> LoadError {
     LoadError::new(Code::JournalInvalid, place, message)
 }

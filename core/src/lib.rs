@@ -35,7 +35,8 @@
 //! # Reading order
 //! Vocabulary: `time`, `codes`, `limits`, `read`, `event`, `effect`, `state`, `interaction`, `plan`, `receipt`.
 //! Decisions: `admission`, `schema`, `json`, `evidence`, `ask_user`, `gate`, `wait`, `replies`, `patch`.
-//! Machine: `transition`, `run`, `invariants`, `storage`, `snapshot`, `journal`. Answers: `views`, `explain`, `hosting`.
+//! Machine: `transition`, `run`, `invariants`, `storage`, `snapshot`, `journal`.
+//! Answers: `views`, `explain`, `timeline`, `hosting`, `job`.
 
 // vocabulary: plain data, no decisions
 mod codes;
@@ -69,9 +70,11 @@ mod transition;
 // answers
 mod explain;
 mod hosting;
+mod job;
+mod timeline;
 mod views;
 
-pub use admission::{HostSettings, Manifest, Problem, Refusal, RunRequest, admit};
+pub use admission::{HostSettings, Manifest, Problem, Refusal, RunRequest, SkillView, admit, describe_skill};
 pub use codes::{Code, CodeInfo, CodeKind, Note};
 pub use effect::{Action, Effect, Notice, ResumeFrom};
 pub use event::{Event, Message, RecordedTurn, Reply, TurnReport};
@@ -82,6 +85,7 @@ pub use explain::{Explanation, WhyNot, evaluate_turn};
 pub use gate::{Decision, GateCheck, GateResult, Judged, Verdict};
 pub use hosting::{Attach, Due, Found, GivenUp, Perform, Resumption, run_of_slot};
 pub use interaction::{ChoiceOption, InteractionKind, InteractionRecord, PendingInteraction, Question, ResolutionMode};
+pub use job::{Job, RequestKind, read_job, request_event};
 pub use journal::{JOURNAL_VERSION, Journal, JournalEntry, Replayed, replay};
 pub use limits::Limits;
 pub use patch::{PatchWording, patch_skill};
@@ -96,4 +100,5 @@ pub use state::{Outcome, RunError, Status};
 pub use storage::LoadError;
 pub use text::display_text;
 pub use time::Timestamp;
+pub use timeline::{Actor, Step};
 pub use views::{Allowed, AllowedRequest, InteractionView, OptionView, PendingView, StatusView};

@@ -40,6 +40,11 @@ pub(crate) fn quoted(text: &str) -> String {
     format!("`{}{ellipsis}`", display_text(&line).replace('`', "'"))
 }
 
+/// A name from outside as a step of a JSON pointer in a message.
+pub(crate) fn pointer_step(name: &str) -> String {
+    display_text(head(name, 200)).replace('~', "~0").replace('/', "~1")
+}
+
 /// Characters that move the cursor, hide text or reorder it.
 fn is_disguise(character: char) -> bool {
     let invisible = matches!(

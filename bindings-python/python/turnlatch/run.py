@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from . import _core, types
 from .errors import Rejected
@@ -130,6 +130,36 @@ def admit(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A client's request for a new run: the skill's name, the run's id, and the rest as text for :func:`admit`."""
+
+    skill: str
+    run_id: str
+    request: str
+
+
+def read_job(body: str, run_id: str) -> Job:
+    """Reads the body of a request for a new run, or raises :class:`turnlatch.Refused`. ``run_id`` is for a client that
+    has chosen none."""
+    return Job(*_core.read_job(_text(body), run_id))
+
+
+def request_event(kind: Literal["reply", "cancel"], body: str) -> types.Event:
+    """Reads the body of a request to a run as its event, or raises :class:`turnlatch.Rejected`."""
+    return cast("types.Event", _core.request_event(kind, _text(body)))
+
+
+def describe_skill(
+    manifest: Manifest, *, engines: Iterable[str], limits: Mapping[str, int] | None = None
+) -> types.SkillView:
+    """What can be asked of a skill, without a request."""
+    schemas = (manifest.output_schema, manifest.input_schema, manifest.parameter_schema)
+    output_schema, input_schema, parameter_schema = map(_optional_text, schemas)
+    texts = (output_schema, input_schema, parameter_schema)
+    return cast("types.SkillView", _core.describe_skill(_text(manifest.runner), list(engines), texts, limits))
+
+
 class Run:
     """One execution of a skill for one request. Safe to use from several threads."""
 
@@ -149,6 +179,26 @@ class Run:
     def from_json(cls, snapshot: str) -> Run:
         """Reads a snapshot back, or raises :class:`turnlatch.NotLoaded`."""
         return cls(_core.Run.restore(snapshot))
+
+    @classmethod
+    def first(cls, plan: Plan, line: str) -> tuple[Run, types.Step]:
+        """Makes a run again from its plan and the first line of its journal; :meth:`follow` takes the others."""
+        run, step = cls.first_json(plan, line)
+        return run, cast("types.Step", json.loads(step))
+
+    @classmethod
+    def first_json(cls, plan: Plan, line: str) -> tuple[Run, str]:
+        """The same with the step as JSON text: what to send to a client."""
+        run, step = _core.Run.first(plan._core, line)
+        return cls(run), step
+
+    def follow(self, line: str) -> types.Step:
+        """Does what the next line of the journal says was done, or raises :class:`turnlatch.NotLoaded`."""
+        return cast("types.Step", json.loads(self.follow_json(line)))
+
+    def follow_json(self, line: str) -> str:
+        """The same with the step as JSON text: what to send to a client."""
+        return self._core.follow(line)
 
     def to_json(self) -> str:
         """The run as canonical JSON text: the same run gives the same text, in every language."""
@@ -251,13 +301,25 @@ class Run:
         """The run as a client sees it."""
         return cast("types.StatusView", self._core.status_view())
 
+    def status_view_json(self) -> str:
+        """The same as JSON text, exact to the last digit: what to send to a client."""
+        return self._core.status_view_json()
+
     def pending_view(self) -> types.PendingView:
         """The pending question as a client sees it, or ``None`` in its place."""
         return cast("types.PendingView", self._core.pending_view())
 
+    def pending_view_json(self) -> str:
+        """The same as JSON text: what to send to a client."""
+        return self._core.pending_view_json()
+
     def history(self) -> list[types.InteractionRecord]:
         """Every question that came to its end, in order."""
         return cast("list[types.InteractionRecord]", self._core.history())
+
+    def history_json(self) -> str:
+        """The same as JSON text: what to send to a client."""
+        return self._core.history_json()
 
     def outstanding(self) -> types.Outstanding:
         """What the host still owes, and what the run may still own: for the time after a crash."""
@@ -284,6 +346,10 @@ class Run:
     def explain(self) -> types.Explanation:
         """Why the run is where it is."""
         return cast("types.Explanation", self._core.explain())
+
+    def explain_json(self) -> str:
+        """The same as JSON text: what to send to a client."""
+        return self._core.explain_json()
 
     def why_not(self, target: types.Status) -> types.WhyNot:
         """What keeps the run from a status."""
@@ -325,6 +391,10 @@ class Journal:
         """The journal as JSON text."""
         return self._core.to_json()
 
+    def lines(self) -> list[str]:
+        """The texts of its entries."""
+        return self._core.lines()
+
     def __len__(self) -> int:
         return len(self._core)
 
@@ -333,6 +403,17 @@ def replay(plan: Plan, journal: Journal) -> tuple[Run, list[list[types.Effect]]]
     """Makes a run again from its plan and journal, and gives every effect it told on the way."""
     run, effects = journal._core.replay(plan._core)
     return Run(run), effects
+
+
+def record_json(plan: Plan, journal: Journal) -> str:
+    """A journal together with its plan as JSON text: it can be replayed by itself."""
+    return journal._core.to_record(plan._core)
+
+
+def read_record(text: str) -> tuple[Plan, Journal]:
+    """Reads a record back, or raises :class:`turnlatch.NotLoaded`."""
+    plan, journal = _core.Journal.from_record(text)
+    return Plan(plan), Journal._of(journal)
 
 
 def evaluate_turn(plan: Plan, report: types.TurnReport) -> types.Judged:

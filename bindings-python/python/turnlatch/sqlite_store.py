@@ -88,13 +88,17 @@ class SqliteStore:
 
     async def journal(self, run_id: str) -> Journal:
         """The run's journal."""
+        return Journal.from_lines(run_id, await self.lines(run_id))
+
+    async def lines(self, run_id: str, after: int = 0) -> list[str]:
+        """The lines of the run's journal after a revision, for somebody who follows it."""
+        asked = "SELECT line FROM journal WHERE run_id = ? AND revision > ? ORDER BY revision"
 
         def work(db: sqlite3.Connection) -> list[str]:
             _one(db, "SELECT 1 FROM runs WHERE run_id = ?", run_id)
-            rows = db.execute("SELECT line FROM journal WHERE run_id = ? ORDER BY revision", (run_id,))
-            return [str(row[0]) for row in rows]
+            return [str(row[0]) for row in db.execute(asked, (run_id, after))]
 
-        return Journal.from_lines(run_id, await self._do(work))
+        return await self._do(work)
 
     def close(self) -> None:
         """Finishes what was asked for and closes the file."""

@@ -344,6 +344,26 @@ class Allowed(TypedDict):
     requests: list[AllowedRequest]
 
 
+class Step(TypedDict):
+    """One entry of a journal as a person reads it; ``decision`` is there for turns."""
+
+    revision: int
+    at: int
+    event: Literal["created", "slot_granted", "turn_finished", "reply", "timer_fired", "process_lost", "cancel"]
+    by: Literal["user", "agent", "timer", "host"]
+    status: Status
+    attempt_number: int
+    reason: str
+    code: NotRequired[str]
+    slot_id: NotRequired[str]
+    interaction_id: NotRequired[int]
+    prompt: NotRequired[str]
+    deadline_at: NotRequired[int]
+    response: NotRequired[str]
+    resolution_mode: NotRequired[ResolutionMode]
+    decision: NotRequired[Decision]
+
+
 class Explanation(TypedDict):
     status: Status
     reason: str
@@ -360,7 +380,7 @@ class WhyNot(TypedDict):
 
 class CodeInfo(TypedDict):
     code: str
-    kind: Literal["refusal", "rejection", "failure", "warning", "diagnostic", "storage"]
+    kind: Literal["refusal", "rejection", "failure", "warning", "diagnostic", "storage", "service"]
     http: int
     meaning: str
     remedy: str
@@ -371,3 +391,12 @@ class Problem(TypedDict):
     path: str
     message: str
     details: NotRequired[Any]
+
+
+class SkillView(TypedDict):
+    """What can be asked of a skill; with ``problems`` nothing can."""
+
+    execution_modes: list[ExecutionMode]
+    engines: list[str]
+    max_attempt: NotRequired[int]
+    problems: list[Problem]

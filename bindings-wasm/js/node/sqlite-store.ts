@@ -101,12 +101,15 @@ export class SqliteStore implements Store {
 
 	/** The run's journal. */
 	journal(runId: string): Journal {
+		return Journal.fromLines(runId, this.lines(runId));
+	}
+
+	/** The lines of the run's journal after a revision, for somebody who follows it. */
+	lines(runId: string, after = 0): string[] {
 		this.#column(runId, 'revision');
-		const rows = this.#db.prepare('SELECT line FROM journal WHERE run_id = ? ORDER BY revision').all(runId);
-		return Journal.fromLines(
-			runId,
-			(rows as { line: string }[]).map((row) => row.line),
-		);
+		const asked = 'SELECT line FROM journal WHERE run_id = ? AND revision > ? ORDER BY revision';
+		const rows = this.#db.prepare(asked).all(runId, after);
+		return (rows as { line: string }[]).map((row) => row.line);
 	}
 
 	close(): void {

@@ -32,7 +32,7 @@ pub(super) struct Options {
 impl Options {
     /// Nothing where the request is no object at all.
     pub(super) fn read(request: &RunRequest, problems: &mut Vec<Problem>) -> Option<Options> {
-        let members = read_object(request, problems)?;
+        let members = read_object(&request.0, problems)?;
         let mut reader =
             Reader { members: &members, problems: Vec::new(), settings_problems: Vec::new(), warnings: Vec::new() };
         reader.unknown_options();
@@ -59,8 +59,9 @@ impl Options {
     }
 }
 
-fn read_object(request: &RunRequest, problems: &mut Vec<Problem>) -> Option<Map<String, Value>> {
-    let message = match json::parse_value(&request.0, Limits::MAX_JSON_DEPTH) {
+/// A request's members, each named once; else there is a problem more.
+pub(crate) fn read_object(request: &str, problems: &mut Vec<Problem>) -> Option<Map<String, Value>> {
+    let message = match json::parse_value(request, Limits::MAX_JSON_DEPTH) {
         Ok(Value::Object(members)) => return Some(members),
         Ok(other) => format!("expected a JSON object, {}", found(&other)),
         Err(fault) => format!("the request cannot be read: {fault}"),
@@ -172,8 +173,7 @@ impl Reader<'_> {
 fn unknown_option(parent: &str, name: &str, known: &[&str]) -> Problem {
     let hint = nearest(name, known).map(|nearest| format!("; did you mean `{nearest}`?")).unwrap_or_default();
     let message = format!("{} is not an option{hint}", text::quoted(name));
-    let step = text::display_text(text::head(name, 200)).replace('~', "~0").replace('/', "~1");
-    Problem::new(Code::OptionUnknown, format!("{parent}/{step}"), message)
+    Problem::new(Code::OptionUnknown, format!("{parent}/{}", text::pointer_step(name)), message)
 }
 
 /// The known name that is the fewest changes away, if it is near enough to be meant.

@@ -4,8 +4,9 @@ use crate::tamper;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use turnlatch::{
-    Code, Effect, Event, ExecutionMode, HostSettings, Journal, Limits, Manifest, PatchWording, Rejected, Run, RunPlan,
-    RunRequest, Timestamp, admit, display_text, evaluate_turn, patch_skill, replay, run_of_slot,
+    Code, Effect, Event, ExecutionMode, HostSettings, Journal, Limits, Manifest, PatchWording, Rejected, RequestKind,
+    Run, RunPlan, RunRequest, Timestamp, admit, describe_skill, display_text, evaluate_turn, patch_skill, read_job,
+    replay, request_event, run_of_slot,
 };
 
 /// A file of vectors.
@@ -84,6 +85,21 @@ fn expand_map(members: &Map<String, Value>) -> Map<String, Value> {
 
 pub(crate) fn admission(given: &Map<String, Value>) -> Result<std::sync::Arc<RunPlan>, Value> {
     let given = expand_map(given);
+    let (manifest, host) = skill_and_host(&given);
+    let request = match given.get("request_text") {
+        Some(text) => RunRequest(as_text(text)),
+        None => {
+            let mut request = json!({"run_id": "r1", "engine": "codex", "execution_mode": "interactive"});
+            for (key, value) in given.get("request").and_then(Value::as_object).into_iter().flatten() {
+                request[key] = value.clone();
+            }
+            RunRequest::from(request)
+        }
+    };
+    admit(&manifest, &request, &host).map_err(|refusal| json!(refusal))
+}
+
+fn skill_and_host(given: &Map<String, Value>) -> (Manifest, HostSettings) {
     for key in given.keys() {
         assert!(["skill", "request", "request_text", "engines", "limits"].contains(&key.as_str()), "unknown `{key}`");
     }
@@ -99,16 +115,6 @@ pub(crate) fn admission(given: &Map<String, Value>) -> Result<std::sync::Arc<Run
         input_schema: text("input_schema"),
         parameter_schema: text("parameter_schema"),
     };
-    let request = match given.get("request_text") {
-        Some(text) => RunRequest(as_text(text)),
-        None => {
-            let mut request = json!({"run_id": "r1", "engine": "codex", "execution_mode": "interactive"});
-            for (key, value) in given.get("request").and_then(Value::as_object).into_iter().flatten() {
-                request[key] = value.clone();
-            }
-            RunRequest::from(request)
-        }
-    };
     let engines = given.get("engines").cloned().unwrap_or_else(|| json!(["codex", "claude", "gemini", "opencode"]));
     let host = HostSettings {
         engines: serde_json::from_value(engines).expect("engines are strings"),
@@ -116,7 +122,7 @@ pub(crate) fn admission(given: &Map<String, Value>) -> Result<std::sync::Arc<Run
             .get("limits")
             .map_or_else(Limits::default, |limits| serde_json::from_value(limits.clone()).expect("limits are known")),
     };
-    admit(&manifest, &request, &host).map_err(|refusal| json!(refusal))
+    (manifest, host)
 }
 
 /// A string is given as it is; any other value as its JSON text.
@@ -218,6 +224,7 @@ impl Stage {
                 let snapshot: Value = serde_json::from_str(&self.run.snapshot()).expect("a snapshot is JSON");
                 snapshot["digest"].clone()
             }
+            Some("timeline") => self.timeline(),
             Some("codes") => Code::ALL.iter().map(|code| json!(code.info())).collect(),
             _ => self.question(query.as_object().expect("a query with an argument")),
         }
@@ -239,8 +246,45 @@ impl Stage {
                 json!(self.run.after_restart(serde_json::from_value(argument.clone()).expect("what was found")))
             }
             "run_of_slot" => json!(run_of_slot(argument.as_str().expect("a slot's id"))),
+            "follow" => match self.run.clone().follow(argument.as_str().expect("a line")) {
+                Ok(step) => json!(step),
+                Err(error) => json!({ "load_error": error }),
+            },
+            "describe_skill" => {
+                let (manifest, host) = skill_and_host(&expand_map(argument.as_object().expect("a skill")));
+                json!(describe_skill(&manifest, &host))
+            }
+            "read_job" => {
+                let text = |name: &str| argument[name].as_str().expect("a text");
+                match read_job(text("body"), text("run_id")) {
+                    Ok(job) => json!({"skill": job.skill, "run_id": job.run_id, "request": job.request.0}),
+                    Err(refusal) => json!({ "refused": refusal }),
+                }
+            }
+            "request_event" => {
+                let kind = RequestKind::ALL.into_iter().find(|kind| argument["kind"] == kind.as_str());
+                match request_event(kind.expect("a kind"), argument["body"].as_str().expect("a text")) {
+                    Ok(event) => json!(event),
+                    Err(rejected) => json!({ "rejected": rejected }),
+                }
+            }
             _ => panic!("unknown query {name}"),
         }
+    }
+
+    /// The journal followed line by line. Both kinds of it tell the same and lead to this run.
+    fn timeline(&self) -> Value {
+        let mut told = [&self.full, &self.compact].map(|journal| {
+            let lines = journal.lines();
+            let (first, others) = lines.split_first().expect("a journal has a first line");
+            let (mut run, step) = Run::first(self.plan.clone(), first).expect("our own line");
+            let mut steps = vec![json!(step)];
+            steps.extend(others.iter().map(|line| json!(run.follow(line).expect("our own line"))));
+            assert_eq!(run.snapshot(), self.run.snapshot(), "who follows a journal gets to the run");
+            steps
+        });
+        assert_eq!(told[0], told[1], "a compact journal tells the same");
+        told[0].drain(..).collect()
     }
 
     /// The gate alone; the attempt is 1 unless the report says otherwise.
@@ -272,6 +316,10 @@ impl Stage {
             Some("snapshot") => Run::restore(&before).expect("our own snapshot"),
             Some("journal") => replay(self.plan.clone(), &self.full).expect("our own journal").run,
             Some("compact_journal") => replay(self.plan.clone(), &self.compact).expect("our own journal").run,
+            Some("record") => {
+                let (plan, journal) = Journal::from_record(&self.full.to_record(&self.plan)).expect("our own record");
+                replay(plan, &journal).expect("our own record").run
+            }
             _ => panic!("unknown source {from}"),
         };
         assert_eq!(self.run.snapshot(), before, "what was read back is what was written");
@@ -284,6 +332,7 @@ impl Stage {
             Some("snapshot") => self.run.snapshot(),
             Some("journal") => self.full.to_json(),
             Some("compact_journal") => self.compact.to_json(),
+            Some("record") => self.full.to_record(&self.plan),
             _ => as_text(&of["text"]),
         };
         let snapshot = of == "snapshot" || of["as"] == "snapshot";
@@ -298,6 +347,8 @@ impl Stage {
         }
         let loaded = if snapshot {
             Run::restore(&text)
+        } else if of == "record" || of["as"] == "record" {
+            Journal::from_record(&text).and_then(|(plan, journal)| replay(plan, &journal)).map(|replayed| replayed.run)
         } else {
             Journal::from_json(&text)
                 .and_then(|journal| replay(self.plan.clone(), &journal))
