@@ -10,7 +10,7 @@ import type * as breakable from './breakable.js';
 import { PACKAGE } from './files.js';
 
 const WAYS: breakable.Way[] = ['panic', 'recursion', 'large_frames', 'allocation'];
-const SKILL = { runner: { execution_modes: ['auto', 'interactive'] }, output_schema: { type: 'object' } };
+const SKILL = { runner: { execution_modes: ['auto', 'interactive'] } };
 let core: typeof breakable;
 
 before(async () => {
