@@ -390,6 +390,11 @@ fn run_of_slot(slot_id: &str) -> Option<&str> {
 }
 
 #[pyfunction]
+fn unreadable_report(py: Python<'_>, attempt_number: u32, slot_id: &str) -> PyResult<Py<PyAny>> {
+    to_python(py, &turnlatch::unreadable_report(attempt_number, slot_id))
+}
+
+#[pyfunction]
 fn codes(py: Python<'_>) -> PyResult<Py<PyAny>> {
     to_python(py, &Code::ALL.iter().map(|code| code.info()).collect::<Vec<_>>())
 }
@@ -418,5 +423,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(codes, module)?)?;
     module.add_function(wrap_pyfunction!(display_text, module)?)?;
     module.add_function(wrap_pyfunction!(run_of_slot, module)?)?;
+    module.add_function(wrap_pyfunction!(unreadable_report, module)?)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))
 }

@@ -310,6 +310,21 @@ async def test_a_report_the_core_cannot_read_fails_the_turn_and_not_the_host(sto
 
 
 @scenario
+async def test_what_is_no_report_fails_the_turn_and_not_the_host(store: Any) -> None:
+    async with hosted(store) as host:
+        host.processes._report = lambda text: 5  # type: ignore
+        await host.driver.start(plan())
+        assert (await host.ended("r1"))["error"]["code"] == "HOST_FAILED"
+
+        def start(run: Run, effect: Any, finished: Any) -> None:
+            finished(5)
+
+        host.processes.start = start  # type: ignore
+        await host.driver.start(plan("r2"))
+        assert (await host.ended("r2"))["error"]["code"] == "HOST_FAILED"
+
+
+@scenario
 async def test_a_process_that_cannot_be_ended_keeps_its_slot(store: Any) -> None:
     async with hosted(store, lambda *_: Command(["sleep", "100"])) as host:
         terminate = host.processes.terminate

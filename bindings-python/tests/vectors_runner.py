@@ -30,6 +30,7 @@ from turnlatch import (
     replay,
     request_event,
     run_of_slot,
+    unreadable_report,
 )
 
 Json = Any
@@ -299,6 +300,8 @@ class Stage:
                 return self.run.after_restart(**found)
             case {"run_of_slot": slot_id}:
                 return run_of_slot(slot_id)
+            case {"unreadable_report": asked}:
+                return unreadable_report(**asked)
             case _:
                 raise AssertionError(f"unknown query {query}")
 

@@ -331,6 +331,11 @@ export function runOfSlot(slotId: string): string | undefined {
 	return call((core) => core.run_of_slot(slotId));
 }
 
+/** What to tell of a turn that has ended, but whose report cannot be read. */
+export function unreadableReport(attemptNumber: number, slotId: string): types.TurnFinished {
+	return JSON.parse(call((core) => core.unreadable_report(attemptNumber, slotId))) as types.TurnFinished;
+}
+
 /** The text with terminal escapes, control and bidi characters made visible. */
 export function displayText(text: string): string {
 	const bytes = encode(text);

@@ -14,6 +14,7 @@ export {
 	replay,
 	requestEvent,
 	runOfSlot,
+	unreadableReport,
 	version,
 } from './core.js';
 export { CorePanicked, NotLoaded, Refused, Rejected, TurnlatchError } from './errors.js';

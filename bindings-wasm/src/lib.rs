@@ -140,6 +140,12 @@ pub fn run_of_slot(slot_id: &str) -> Option<String> {
     turnlatch::run_of_slot(slot_id).map(str::to_owned)
 }
 
+/// What to tell of a turn whose report cannot be read.
+#[wasm_bindgen]
+pub fn unreadable_report(attempt_number: u32, slot_id: &str) -> Result<String, JsValue> {
+    json_text(&turnlatch::unreadable_report(attempt_number, slot_id))
+}
+
 /// The text with escapes, control and bidi characters made visible.
 #[wasm_bindgen]
 pub fn display_text(shown: &[u8]) -> Result<String, JsValue> {

@@ -122,13 +122,15 @@ scenario('a turn whose start fails once runs once', (store) => {
 	);
 });
 
+const unreadable = Object.defineProperty({}, 'text', { enumerable: true, get: () => assert.fail('no') });
 for (const [name, report] of [
-	['with unknown fields', { nonsense: 1 }],
-	['that cannot be read', Object.defineProperty({}, 'text', { enumerable: true, get: () => assert.fail('no') })],
-	['that is no JSON', { text: () => 1 }],
+	['with unknown fields', () => ({ nonsense: 1 })],
+	['that cannot be read', () => unreadable],
+	['that is no JSON', () => ({ text: () => 1 })],
+	['that cannot be made', () => assert.fail('no')],
 ] as const) {
 	scenario(`a report ${name} fails the turn and not the host`, async (store) => {
-		const processes = new SubprocessRunner(() => echo('?'), { report: () => report as never });
+		const processes = new SubprocessRunner(() => echo('?'), { report: report as never });
 		await hosted(
 			store,
 			asksThenFinishes,
@@ -140,6 +142,14 @@ for (const [name, report] of [
 		);
 	});
 }
+
+scenario('a part whose report cannot be copied fails the turn and not the host', (store) =>
+	hosted(store, asksThenFinishes, async (host) => {
+		host.processes.start = async (_run, _effect, finished) => finished(unreadable);
+		await host.driver.start(plan());
+		assert.equal((await host.ended('r1')).error?.code, 'HOST_FAILED');
+	}),
+);
 
 scenario('a process that cannot be ended keeps its slot', (store) =>
 	hosted(

@@ -329,10 +329,12 @@ class Stage {
 	}
 
 	#question(name: string | undefined, argument: never): Json {
-		const { effect, failed, begun } = argument as {
+		const { effect, failed, begun, attempt_number, slot_id } = argument as {
 			effect: turnlatch.Effect;
 			failed?: turnlatch.Effect[];
 			begun: boolean;
+			attempt_number: number;
+			slot_id: string;
 		};
 		switch (name) {
 			case 'why_not':
@@ -355,6 +357,8 @@ class Stage {
 				return job(this.#core, argument);
 			case 'request_event':
 				return eventOf(this.#core, argument);
+			case 'unreadable_report':
+				return this.#core.unreadableReport(attempt_number, slot_id);
 			default:
 				throw new Error(`unknown query ${name}`);
 		}

@@ -1,5 +1,6 @@
 //! What every host has to know beside the effects themselves: whether one is still to be performed, what to do with one
-//! that keeps failing, and how to go on after a restart (HOST-7 to HOST-9).
+//! that keeps failing, how to go on after a restart, and what to tell of a turn whose report cannot be read (HOST-7 to
+//! HOST-10).
 
 use serde::{Deserialize, Serialize};
 
@@ -92,6 +93,19 @@ pub fn run_of_slot(slot_id: &str) -> Option<&str> {
     (is_number && is_run_id(run_id)).then_some(run_id)
 }
 
+/// What to tell a run of a turn that has ended, but whose report cannot be read (HOST-10).
+///
+/// `attempt_number` and `slot_id` are those of the effect that began the turn, so a run that has gone on absorbs it.
+#[must_use]
+pub fn unreadable_report(attempt_number: u32, slot_id: &str) -> Event {
+    Event::TurnFinished(TurnReport {
+        attempt_number,
+        slot_id: Some(slot_id.to_owned()),
+        failure_reason: Some(Code::HostFailed.as_str().to_owned()),
+        ..TurnReport::default()
+    })
+}
+
 impl Effect {
     /// Whether it starts an agent's turn, which must not happen twice.
     fn begins_turn(&self) -> bool {
@@ -138,13 +152,9 @@ impl Run {
             Action::StartTurn { attempt_number, slot_id, .. } | Action::InjectReply { attempt_number, slot_id, .. }
                 if begun =>
             {
-                let report = TurnReport {
-                    attempt_number: *attempt_number,
-                    slot_id: Some(slot_id.clone()),
-                    failure_reason: Some(Code::HostFailed.as_str().to_owned()),
-                    ..TurnReport::default()
-                };
-                GivenUp::Tell { slot_id: slot_id.clone(), event: Box::new(Event::TurnFinished(report)) }
+                // Nobody will ever report how it ended.
+                let event = unreadable_report(*attempt_number, slot_id);
+                GivenUp::Tell { slot_id: slot_id.clone(), event: Box::new(event) }
             }
             Action::Notify { .. } => GivenUp::Forget,
             Action::StartTurn { .. }

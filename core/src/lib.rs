@@ -83,7 +83,7 @@ pub use evidence::{DONE_MARKER, Evidence, Marker, OutputState, Source};
 pub use explain::reading_steps;
 pub use explain::{Explanation, WhyNot, evaluate_turn};
 pub use gate::{Decision, GateCheck, GateResult, Judged, Verdict};
-pub use hosting::{Attach, Due, Found, GivenUp, Perform, Resumption, run_of_slot};
+pub use hosting::{Attach, Due, Found, GivenUp, Perform, Resumption, run_of_slot, unreadable_report};
 pub use interaction::{ChoiceOption, InteractionKind, InteractionRecord, PendingInteraction, Question, ResolutionMode};
 pub use job::{Job, RequestKind, read_job, request_event};
 pub use journal::{JOURNAL_VERSION, Journal, JournalEntry, Replayed, replay};

@@ -29,6 +29,7 @@ from .run import (
     request_event,
     run_of_slot,
     to_millis,
+    unreadable_report,
 )
 from .sqlite_store import SqliteStore
 from .sync_driver import SyncDriver
@@ -77,4 +78,5 @@ __all__ = [
     "to_millis",
     "types",
     "wall_clock",
+    "unreadable_report",
 ]

@@ -12,6 +12,14 @@ from .types import Effect, Event, StatusView
 _Waiter = tuple[tuple[str, ...], "asyncio.Future[StatusView]"]
 
 
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a part reported, and what to tell in its place if the core rejects it."""
+
+    event: Event
+    instead: Event | None = None
+
+
 @dataclass
 class Live:
     """``run`` is always what was saved: events are applied to a copy that takes its place."""
@@ -20,7 +28,7 @@ class Live:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     effects: deque[Effect] = field(default_factory=deque[Effect])  # told and saved, to be performed in order
     owed: list[Effect] = field(default_factory=list[Effect])  # failed too often; tried again later
-    inbox: deque[Event] = field(default_factory=deque[Event])  # what parts reported, to be applied in order
+    inbox: deque[Report] = field(default_factory=deque[Report])  # what parts reported, to be applied in order
     resumed: bool = True  # whether what it owed when it was loaded is being performed
     performer: asyncio.Task[None] | None = None
     courier: asyncio.Task[None] | None = None

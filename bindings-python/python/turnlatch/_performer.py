@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from functools import partial
 from typing import cast
 
 from ._host import Host, settle
-from ._live import Live
+from ._live import Live, Report
+from .run import unreadable_report
 from .types import Effect, Event, TurnFinished, TurnReport
 
-Post = Callable[[str, Event], None]
+Post = Callable[[str, Report], None]
 
 
 class Performer:
@@ -32,13 +34,19 @@ class Performer:
 
     def finished(self, run_id: str, attempt_number: int, slot_id: str) -> Callable[[TurnReport | None], None]:
         """What a process tells when its turn has ended."""
+        unreadable = unreadable_report(attempt_number, slot_id)
 
         def finished(report: TurnReport | None) -> None:
             if report is None:
-                self._post(run_id, {"type": "process_lost", "attempt_number": attempt_number, "slot_id": slot_id})
-            else:
+                lost: Event = {"type": "process_lost", "attempt_number": attempt_number, "slot_id": slot_id}
+                self._post(run_id, Report(lost))
+                return
+            event = unreadable
+            # What cannot even be copied is no report; the turn must not run for ever because of it.
+            with contextlib.suppress(Exception):
                 told = {**report, "type": "turn_finished", "attempt_number": attempt_number, "slot_id": slot_id}
-                self._post(run_id, cast("TurnFinished", told))
+                event = cast("TurnFinished", told)
+            self._post(run_id, Report(event, instead=unreadable))
 
         return finished
 
@@ -71,17 +79,17 @@ class Performer:
                 await settle(self._host.processes.terminate(verdict["slot_id"]))
             except Exception as error:
                 await self._host.report(run_id, effect, error, self._host.retry.attempts)
-            self._post(run_id, verdict["event"])
+            self._post(run_id, Report(verdict["event"]))
 
     async def _perform(self, live: Live, effect: Effect) -> None:
         run_id, host = live.run.run_id, self._host
         if effect["type"] == "acquire_slot":
-            granted: Event = {"type": "slot_granted", "slot_id": effect["slot_id"]}
+            granted = Report({"type": "slot_granted", "slot_id": effect["slot_id"]})
             await settle(host.slots.acquire(run_id, effect["slot_id"], partial(self._post, run_id, granted)))
         elif effect["type"] == "release_slot":
             await settle(host.slots.release(effect["slot_id"]))
         elif effect["type"] == "set_timer":
-            fired: Event = {"type": "timer_fired", "interaction_id": effect["interaction_id"]}
+            fired = Report({"type": "timer_fired", "interaction_id": effect["interaction_id"]})
             post = partial(self._post, run_id, fired)
             await settle(host.timers.set(run_id, effect["interaction_id"], effect["at"], post))
         elif effect["type"] == "cancel_timer":

@@ -13,14 +13,14 @@ from functools import partial
 from typing import Any, TypeVar, cast
 
 from ._host import Host, RetryPolicy, log, settle
-from ._live import Live
+from ._live import Live, Report
 from ._performer import Performer
 from ._recovery import Belongings, hold_slots
 from .errors import Rejected
 from .local import wall_clock
 from .parts import Clock, OnError, OnNotify, Processes, Slots, Store, StoreConflict, Timers
 from .run import Applied, Plan, Run
-from .types import Effect, Event, Receipt, StatusView, TurnFinished
+from .types import Effect, Event, Receipt, StatusView
 
 __all__ = ["Driver", "RetryPolicy"]
 
@@ -247,7 +247,7 @@ class Driver:
             await settle(host.processes.attach(slot_id, finished))
         self._perform_soon(live, found["effects"])
         if "event" in found:
-            self._receive(run.run_id, found["event"])
+            self._receive(run.run_id, Report(found["event"]))
 
     async def _known(self, run_id: str) -> Live:
         async with self._loading:
@@ -257,17 +257,17 @@ class Driver:
 
     # What parts report.
 
-    def _post(self, run_id: str, event: Event) -> None:
+    def _post(self, run_id: str, report: Report) -> None:
         """Takes a part's report, from any thread. Reports to a closed driver are dropped: recovery finds out."""
         loop = self._loop
         if loop is not None and not self._closed and not loop.is_closed():
-            loop.call_soon_threadsafe(self._receive, run_id, event)
+            loop.call_soon_threadsafe(self._receive, run_id, report)
 
-    def _receive(self, run_id: str, event: Event) -> None:
+    def _receive(self, run_id: str, report: Report) -> None:
         live = self._runs.get(run_id)
         if self._closed or live is None:
             return  # forgotten, so ended: the core would absorb it
-        live.inbox.append(event)
+        live.inbox.append(report)
         if live.courier is None:
             live.courier = self._spawn(self._deliver(live), "turnlatch-deliver")
 
@@ -275,18 +275,17 @@ class Driver:
         attempt = 0
         try:
             while live.inbox:
-                event = live.inbox[0]
+                report = live.inbox[0]
                 attempt += 1
                 try:
-                    await self._unbroken(self._change(live, partial(_apply, event)))
+                    await self._unbroken(self._change(live, partial(_apply, report.event)))
                 except Exception as error:
-                    await self._host.report(live.run.run_id, event, error, attempt)
+                    await self._host.report(live.run.run_id, report.event, error, attempt)
                     if not isinstance(error, Rejected):
                         await asyncio.sleep(self._host.retry.wait_after(attempt))
                         continue
-                    if event["type"] == "turn_finished" and event.get("failure_reason") != "HOST_FAILED":
-                        # A report the core cannot read must not leave the turn running for ever.
-                        live.inbox[0] = _host_failed(event)
+                    if report.instead is not None:
+                        live.inbox[0] = Report(report.instead)
                         continue
                 live.inbox.popleft()
                 attempt = 0
@@ -342,14 +341,3 @@ class Driver:
 
 def _apply(event: Event, run: Run, now: int) -> Applied:
     return run.apply(event, now)
-
-
-def _host_failed(event: TurnFinished) -> TurnFinished:
-    failed: TurnFinished = {
-        "type": "turn_finished",
-        "attempt_number": event["attempt_number"],
-        "failure_reason": "HOST_FAILED",
-    }
-    if "slot_id" in event:
-        failed["slot_id"] = event["slot_id"]
-    return failed

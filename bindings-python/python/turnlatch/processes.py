@@ -18,11 +18,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ._supervise import UNKILLABLE_SEC
 from .parts import Finished, MaybeAwaitable
-from .run import Run
+from .run import Run, unreadable_report
 from .turn_output import TurnOutput
 from .types import InjectReply, StartTurn, TurnReport
 
@@ -68,6 +68,7 @@ def as_text(text: str) -> TurnReport:
 @dataclass
 class _Process:
     slot_id: str
+    attempt_number: int
     command: Command
     output: TurnOutput
     process: asyncio.subprocess.Process
@@ -127,7 +128,8 @@ class SubprocessRunner:
         command = made if isinstance(made, Command) else await made
         limit = int(run.plan.to_dict()["limits"]["turn_text_bytes"])
         process, lifeline = await self._spawn(slot_id, command)
-        started = _Process(slot_id, command, TurnOutput(limit, command.end_of_turn), process, lifeline, finished)
+        output = TurnOutput(limit, command.end_of_turn)
+        started = _Process(slot_id, effect["attempt_number"], command, output, process, lifeline, finished)
         self._processes[slot_id] = started
         self._arm(started)
         self._background(self._watch(started))
@@ -143,6 +145,7 @@ class SubprocessRunner:
         process.finished = finished
         if process.injected != effect["id"]:
             process.injected = effect["id"]
+            process.attempt_number = effect["attempt_number"]
             process.in_turn = True
             self._arm(process)
             await _feed(process.process, self._reply_line(effect["response"]) + "\n", close=False)
@@ -241,23 +244,23 @@ class SubprocessRunner:
             if process.in_turn:
                 process.in_turn = False
                 self._disarm(process)
-                process.finished(self._report_of(turn))
+                process.finished(self._report_of(process, turn))
         if process.output.not_utf8:
             process.failure_reason = "OUTPUT_NOT_UTF8"
         if process.output.stopped:
             self._background(self._end(process))
 
-    def _report_of(self, text: str) -> TurnReport:
+    def _report_of(self, process: _Process, text: str) -> TurnReport:
         try:
-            return self._report(text)
+            return {**self._report(text)}
         except Exception:
-            return {"failure_reason": "HOST_FAILED"}
+            return cast("TurnReport", unreadable_report(process.attempt_number, process.slot_id))
 
     def _last_report(self, process: _Process, code: int) -> TurnReport:
         """The report of a turn that ended with its process."""
         if process.output.too_large:
             return {"text": process.output.text}
-        report: TurnReport = {} if process.output.not_utf8 else self._report_of(process.output.text)
+        report: TurnReport = {} if process.output.not_utf8 else self._report_of(process, process.output.text)
         if process.failure_reason is not None:
             report["failure_reason"] = process.failure_reason
         else:

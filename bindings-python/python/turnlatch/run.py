@@ -436,6 +436,11 @@ def run_of_slot(slot_id: str) -> str | None:
     return _core.run_of_slot(slot_id)
 
 
+def unreadable_report(attempt_number: int, slot_id: str) -> types.TurnFinished:
+    """What to tell of a turn that has ended, but whose report cannot be read."""
+    return cast("types.TurnFinished", _core.unreadable_report(attempt_number, slot_id))
+
+
 def display_text(text: str) -> str:
     """The text with terminal escapes, control and bidi characters made visible."""
     return _core.display_text(text)

@@ -20,10 +20,9 @@ import {
 	Run,
 	type Status,
 	type StatusView,
-	type TurnFinished,
 } from '../public.js';
 import { type DriverParts, Host } from './host.js';
-import { Live } from './live.js';
+import { Live, type Report } from './live.js';
 import { DriverMisused, RunUnknown, StoreConflict } from './parts.js';
 import { Performer } from './performer.js';
 import { Belongings, holdSlots } from './recovery.js';
@@ -48,7 +47,7 @@ export class Driver {
 
 	constructor(parts: DriverParts) {
 		this.#host = new Host(parts);
-		this.#performer = new Performer(this.#host, (runId, event) => this.#receive(runId, event));
+		this.#performer = new Performer(this.#host, (runId, report) => this.#receive(runId, report));
 	}
 
 	/** Makes a run of an admitted plan, saves it and lets its effects be performed. Gives its id. */
@@ -274,7 +273,7 @@ export class Driver {
 				await processes.attach(slot_id, this.#performer.finished(live.runId, attempt_number, slot_id));
 			}
 			this.#performSoon(live, found.effects);
-			if (found.event !== undefined) this.#receive(live.runId, found.event);
+			if (found.event !== undefined) this.#receive(live.runId, { event: found.event });
 		} finally {
 			run.free();
 		}
@@ -310,11 +309,11 @@ export class Driver {
 	// What parts report.
 
 	/** Takes a report. Those to a closed driver are dropped: recovery finds out. */
-	#receive(runId: string, event: Event): void {
+	#receive(runId: string, report: Report): void {
 		const live = this.#runs.get(runId);
 		// A run that was forgotten has ended: the core would absorb it.
 		if (this.#closed || live === undefined) return;
-		live.inbox.push(event);
+		live.inbox.push(report);
 		this.#deliverSoon(live);
 	}
 
@@ -329,8 +328,9 @@ export class Driver {
 
 	async #deliver(live: Live): Promise<void> {
 		for (let attempt = 1; !this.#host.stopped; attempt += 1) {
-			const event = live.inbox[0];
-			if (event === undefined) return;
+			const report = live.inbox[0];
+			if (report === undefined) return;
+			const { event, instead } = report;
 			try {
 				await this.#saving(this.#change(live, (run, now) => run.apply(event, now)));
 			} catch (error) {
@@ -339,9 +339,8 @@ export class Driver {
 					await this.#host.sleepAfter(attempt);
 					continue;
 				}
-				if (event.type === 'turn_finished' && event.failure_reason !== 'HOST_FAILED') {
-					// A report the core cannot read must not leave the turn running for ever.
-					live.inbox[0] = hostFailed(event);
+				if (instead !== undefined) {
+					live.inbox[0] = { event: instead };
 					continue;
 				}
 			}
@@ -393,13 +392,4 @@ export class Driver {
 
 if (Symbol.asyncDispose) {
 	Object.defineProperty(Driver.prototype, Symbol.asyncDispose, { value: Driver.prototype.close });
-}
-
-function hostFailed({ attempt_number, slot_id }: TurnFinished): TurnFinished {
-	return {
-		type: 'turn_finished',
-		attempt_number,
-		failure_reason: 'HOST_FAILED',
-		...(slot_id === undefined ? {} : { slot_id }),
-	};
 }

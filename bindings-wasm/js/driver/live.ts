@@ -8,6 +8,12 @@ interface Waiter {
 	reject(error: Error): void;
 }
 
+/** What a part reported, and what to tell in its place if the core rejects it. */
+export interface Report {
+	readonly event: Event;
+	readonly instead?: Event;
+}
+
 export class Live {
 	readonly runId: string;
 	/** Told and saved, to be performed in order. */
@@ -15,7 +21,7 @@ export class Live {
 	/** Failed too often; tried again later. */
 	owed: Effect[] = [];
 	/** What parts reported, to be applied in order. */
-	readonly inbox: Event[] = [];
+	readonly inbox: Report[] = [];
 	performer: Promise<void> | undefined;
 	courier: Promise<void> | undefined;
 	/** Whether what it owed when it was loaded is being performed. */

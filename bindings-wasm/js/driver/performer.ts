@@ -1,16 +1,16 @@
 /** Performs a run's effects one after the other; the core says which are still due and what becomes of failures. */
 
-import type { Effect, Event, TurnFinished } from '../public.js';
+import { type Effect, type Event, unreadableReport } from '../public.js';
 import type { Host } from './host.js';
-import type { Live } from './live.js';
+import type { Live, Report } from './live.js';
 import type { Finished } from './parts.js';
 
 export class Performer {
 	readonly #host: Host;
-	readonly #post: (runId: string, event: Event) => void;
+	readonly #post: (runId: string, report: Report) => void;
 
 	/** What parts report later goes to `post`. */
-	constructor(host: Host, post: (runId: string, event: Event) => void) {
+	constructor(host: Host, post: (runId: string, report: Report) => void) {
 		this.#host = host;
 		this.#post = post;
 	}
@@ -34,18 +34,19 @@ export class Performer {
 	/** What a process tells when its turn has ended. */
 	finished(runId: string, attemptNumber: number, slotId: string): Finished {
 		const about = { attempt_number: attemptNumber, slot_id: slotId };
+		const unreadable = unreadableReport(attemptNumber, slotId);
 		return (report) => {
 			if (report === null) {
-				this.#post(runId, { type: 'process_lost', ...about });
+				this.#post(runId, { event: { type: 'process_lost', ...about } });
 				return;
 			}
-			let event: TurnFinished = { type: 'turn_finished', ...about, failure_reason: 'HOST_FAILED' };
+			let event: Event = unreadable;
 			try {
 				event = { ...report, type: 'turn_finished', ...about };
 			} catch {
 				// An object that cannot even be copied is no report; the turn must not run for ever because of it.
 			}
-			this.#post(runId, event);
+			this.#post(runId, { event, instead: unreadable });
 		};
 	}
 
@@ -81,7 +82,7 @@ export class Performer {
 		} catch (error) {
 			await this.#host.report(live.runId, effect, error, this.#host.retry.attempts);
 		}
-		this.#post(live.runId, verdict.event);
+		this.#post(live.runId, { event: verdict.event });
 	}
 
 	#perform(live: Live, effect: Effect): void | PromiseLike<void> {
@@ -90,13 +91,13 @@ export class Performer {
 		switch (effect.type) {
 			case 'acquire_slot': {
 				const { slot_id } = effect;
-				return slots.acquire(runId, slot_id, () => this.#post(runId, { type: 'slot_granted', slot_id }));
+				return slots.acquire(runId, slot_id, () => this.#post(runId, { event: { type: 'slot_granted', slot_id } }));
 			}
 			case 'release_slot':
 				return slots.release(effect.slot_id);
 			case 'set_timer': {
 				const { interaction_id } = effect;
-				const fired = () => this.#post(runId, { type: 'timer_fired', interaction_id });
+				const fired = () => this.#post(runId, { event: { type: 'timer_fired', interaction_id } });
 				return timers.set(runId, interaction_id, effect.at, fired);
 			}
 			case 'cancel_timer':

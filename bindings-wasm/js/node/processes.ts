@@ -16,7 +16,7 @@ import type { Socket } from 'node:net';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import type { Finished, MaybePromise, Processes } from '../driver/index.js';
-import type { InjectReply, Run, StartTurn, TurnReport } from '../public.js';
+import { type InjectReply, type Run, type StartTurn, type TurnReport, unreadableReport } from '../public.js';
 import { MARK } from './marked.js';
 import { SlotMarks } from './slot-marks.js';
 import type { Order } from './supervise.js';
@@ -65,6 +65,7 @@ export function singleLine(response: string): string {
 
 interface Running {
 	readonly slotId: string;
+	attemptNumber: number;
 	readonly command: Command;
 	readonly output: TurnOutput;
 	readonly supervisor: ChildProcess;
@@ -117,7 +118,7 @@ export class SubprocessRunner implements Processes {
 		const mark = randomUUID();
 		const markFile = await this.#marks?.take(slotId, mark);
 		try {
-			this.#spawn(slotId, command, output, finished, mark, markFile);
+			this.#spawn(effect, command, output, finished, mark, markFile);
 		} catch (error) {
 			this.#marks?.forget(slotId);
 			throw error;
@@ -134,6 +135,7 @@ export class SubprocessRunner implements Processes {
 		running.finished = finished;
 		if (running.injected === effect.id) return;
 		running.injected = effect.id;
+		running.attemptNumber = effect.attempt_number;
 		running.inTurn = true;
 		this.#arm(running);
 		running.stdin?.write(`${this.#replyLine(effect.response)}\n`);
@@ -171,7 +173,7 @@ export class SubprocessRunner implements Processes {
 	}
 
 	#spawn(
-		slotId: string,
+		{ slot_id: slotId, attempt_number: attemptNumber }: StartTurn,
 		command: Command,
 		output: TurnOutput,
 		finished: Finished,
@@ -190,6 +192,7 @@ export class SubprocessRunner implements Processes {
 		if (lifeline === undefined || out === undefined || err === undefined) throw new Error('there are no pipes');
 		const running: Running = {
 			slotId,
+			attemptNumber,
 			command,
 			output,
 			supervisor,
@@ -238,7 +241,7 @@ export class SubprocessRunner implements Processes {
 			if (!running.inTurn) continue;
 			running.inTurn = false;
 			clearTimeout(running.alarm);
-			running.finished(this.#reportOf(turn));
+			running.finished(this.#reportOf(running, turn));
 		}
 		if (output.stopped) void this.#end(running);
 	}
@@ -266,18 +269,19 @@ export class SubprocessRunner implements Processes {
 	}
 
 	/** The report of a turn that ended with its process. */
-	#lastReport({ output, failureReason }: Running, code: number): TurnReport {
+	#lastReport(running: Running, code: number): TurnReport {
+		const { output, failureReason } = running;
 		if (output.tooLarge) return { text: output.text };
 		if (output.notUtf8) return { failure_reason: 'OUTPUT_NOT_UTF8' };
-		const report = this.#reportOf(output.text);
+		const report = this.#reportOf(running, output.text);
 		return failureReason === undefined ? { ...report, exit_code: code } : { ...report, failure_reason: failureReason };
 	}
 
-	#reportOf(text: string): TurnReport {
+	#reportOf({ attemptNumber, slotId }: Running, text: string): TurnReport {
 		try {
 			return { ...this.#report(text) };
 		} catch {
-			return { failure_reason: 'HOST_FAILED' };
+			return unreadableReport(attemptNumber, slotId);
 		}
 	}
 

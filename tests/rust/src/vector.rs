@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use turnlatch::{
     Code, Effect, Event, ExecutionMode, HostSettings, Journal, Limits, Manifest, PatchWording, Rejected, RequestKind,
     Run, RunPlan, RunRequest, Timestamp, admit, describe_skill, display_text, evaluate_turn, patch_skill, read_job,
-    replay, request_event, run_of_slot,
+    replay, request_event, run_of_slot, unreadable_report,
 };
 
 /// A file of vectors.
@@ -267,6 +267,10 @@ impl Stage {
                     Ok(event) => json!(event),
                     Err(rejected) => json!({ "rejected": rejected }),
                 }
+            }
+            "unreadable_report" => {
+                let attempt_number = serde_json::from_value(argument["attempt_number"].clone()).expect("an attempt");
+                json!(unreadable_report(attempt_number, argument["slot_id"].as_str().expect("a slot's id")))
             }
             _ => panic!("unknown query {name}"),
         }
