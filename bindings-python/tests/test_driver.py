@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from hosting import DONE, STICKY, plan, processes_marked, until
-from turnlatch import Rejected, Run, replay
+from turnlatch import Rejected, Run, codes, replay
 from turnlatch.driver import Driver, RetryPolicy
 from turnlatch.local import AsyncioTimers, LocalSlots, MemoryStore, wall_clock
-from turnlatch.parts import RunUnknown, StoreConflict
+from turnlatch.parts import DriverMisused, RunUnknown, StoreConflict
 from turnlatch.processes import Command, SubprocessRunner
 from turnlatch.sqlite_store import SqliteStore
 from turnlatch.sync_driver import SyncDriver
@@ -120,7 +120,7 @@ async def test_an_interactive_run_asks_is_answered_and_finishes(store: Any) -> N
         assert run.to_json() == await store.load("r1") == host.driver.run("r1").to_json()
         assert len(effects) == run.revision
         host.driver.forget("r1")
-        with pytest.raises(KeyError):
+        with pytest.raises(RunUnknown):
             host.driver.view("r1")
         assert (await host.driver.cancel("r1"))["receipt"] == "already_ended", "loaded from the store"
 
@@ -430,8 +430,57 @@ async def test_refusals_reach_the_caller(store: Any) -> None:
         assert (await host.driver.reply("r1", 1, "b", expected_revision=1))["code"] == "REVISION_CONFLICT"
         await host.driver.cancel("r1")
         await host.ended("r1")
-    with pytest.raises(RuntimeError, match="closed"):
+    with pytest.raises(DriverMisused, match="closed") as refused:
         await host.driver.cancel("r1")
+    assert refused.value.code == "DRIVER_CLOSED"
+    with pytest.raises(DriverMisused, match="DRIVER_CLOSED"):
+        await host.driver.wait("r1", "running")
+
+
+@scenario
+async def test_a_run_is_forgotten_when_it_is_done_and_not_before(store: Any) -> None:
+    async with hosted(store) as host:
+        await host.driver.start(plan())
+        await host.driver.wait("r1", "waiting_user")
+        with pytest.raises(DriverMisused, match="RUN_NOT_DONE"):
+            host.driver.forget("r1")
+        await host.driver.cancel("r1")
+        await host.ended("r1")
+        host.driver.forget("r1")
+        with pytest.raises(RunUnknown, match="RUN_UNKNOWN"):
+            host.driver.run("r1")
+
+
+@scenario
+async def test_nobody_waits_in_a_closed_driver(store: Any) -> None:
+    async with hosted(store) as host:
+        await host.driver.start(plan())
+        await host.driver.wait("r1", "waiting_user")
+        waiting = asyncio.create_task(host.driver.wait("r1", "succeeded"))
+        await asyncio.sleep(0)
+    with pytest.raises(DriverMisused, match="DRIVER_CLOSED"):
+        await waiting
+
+
+def test_a_driver_stays_on_its_event_loop(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "runs.db")
+    parts: Any = {"slots": LocalSlots(1), "timers": AsyncioTimers(), "processes": SubprocessRunner(asks_then_finishes)}
+
+    async def first_use() -> Driver:
+        driver = Driver(**parts, store=store)
+        await driver.recover()
+        return driver
+
+    driver = asyncio.run(first_use())
+    with pytest.raises(DriverMisused, match="OTHER_EVENT_LOOP"):
+        asyncio.run(driver.recover())
+    store.close()
+
+
+def test_what_a_driver_cannot_do_has_codes_of_the_table() -> None:
+    hosting = {info["code"] for info in codes() if info["kind"] == "hosting"}
+    assert hosting == {"DRIVER_CLOSED", "INSIDE_CALLBACK", "RUN_NOT_DONE", "OTHER_EVENT_LOOP", "CORE_PANICKED"}
+    assert issubclass(DriverMisused, RuntimeError), "as it was raised before it had a code"
 
 
 @scenario
@@ -665,8 +714,8 @@ def test_the_synchronous_driver(tmp_path: Path) -> None:
     def on_notify(run_id: str, effect: Any) -> None:
         try:
             driver.cancel(run_id)
-        except RuntimeError as error:
-            refused.append(str(error))
+        except DriverMisused as error:
+            refused.append(error)
 
     parts: Any = {"slots": LocalSlots(1), "timers": AsyncioTimers(), "processes": processes, "store": store}
     with SyncDriver(**parts, on_notify=on_notify) as driver:
@@ -679,6 +728,11 @@ def test_the_synchronous_driver(tmp_path: Path) -> None:
         assert driver.wait(run_id, timeout=10)["data"] == {"file": "b.txt"}
         driver.settled(run_id)
         assert driver.cancel(run_id)["receipt"] == "already_ended"
-        assert "callback of a SyncDriver cannot call it" in refused[0]
+        assert refused[0].code == "INSIDE_CALLBACK"
+        driver.forget(run_id)
+        with pytest.raises(RunUnknown):
+            driver.view(run_id)
     driver.close()
+    with pytest.raises(DriverMisused, match="DRIVER_CLOSED"):
+        driver.recover()
     store.close()

@@ -404,7 +404,7 @@ export interface WhyNot {
 
 export interface CodeInfo {
 	code: string;
-	kind: 'refusal' | 'rejection' | 'failure' | 'warning' | 'diagnostic' | 'storage' | 'service';
+	kind: 'refusal' | 'rejection' | 'failure' | 'warning' | 'diagnostic' | 'storage' | 'hosting' | 'service';
 	http: number;
 	meaning: string;
 	remedy: string;

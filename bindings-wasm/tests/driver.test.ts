@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type InteractionRecord, Rejected, type Resume, replay } from 'turnlatch';
+import { test } from 'node:test';
+import { codes, type InteractionRecord, Rejected, type Resume, replay } from 'turnlatch';
 import { DriverMisused, LocalSlots, RunUnknown, StoreConflict } from 'turnlatch/driver';
 import {
 	asksThenFinishes,
@@ -187,6 +188,12 @@ scenario('refusals reach the caller', async (store) => {
 		await driver.close();
 		await assert.rejects(driver.cancel('r1'), { code: 'DRIVER_CLOSED' });
 	});
+});
+
+test('what a driver cannot do has codes of the table', () => {
+	const hosting = codes().flatMap(({ code, kind }) => (kind === 'hosting' ? [code] : []));
+	const known = ['DRIVER_CLOSED', 'INSIDE_CALLBACK', 'RUN_NOT_DONE', 'OTHER_EVENT_LOOP', 'CORE_PANICKED'];
+	assert.deepEqual(hosting, known);
 });
 
 scenario('callbacks may call back', async (store) => {

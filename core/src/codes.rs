@@ -21,6 +21,8 @@ pub enum CodeKind {
     Diagnostic,
     /// A snapshot or journal was not loaded.
     Storage,
+    /// The host's own code asked a driver for what it cannot do, or the core broke; every run is as it was.
+    Hosting,
     /// A job service did not take an HTTP request; no run has seen it.
     Service,
 }
@@ -270,7 +272,7 @@ codes! {
         "The journal was written by a newer version."
         "Upgrade turnlatch."
     RunUnknown "RUN_UNKNOWN" Storage 404
-        "The store has no run of this id."
+        "There is no run of this id in the store, or in the driver's memory."
         "Check the id."
     RunExists "RUN_EXISTS" Storage 409
         "The store has a run of this id already."
@@ -278,6 +280,22 @@ codes! {
     StoreConflict "STORE_CONFLICT" Storage 409
         "Somebody else has saved the run meanwhile."
         "Load the run again and decide anew."
+
+    DriverClosed "DRIVER_CLOSED" Hosting 503
+        "The driver was closed; it takes no requests, and nobody waits in it any longer."
+        "Make a new driver and let it recover."
+    InsideCallback "INSIDE_CALLBACK" Hosting 500
+        "A callback of a run waits for what cannot happen before the callback returns."
+        "Wait after the callback, or in a task of its own."
+    RunNotDone "RUN_NOT_DONE" Hosting 409
+        "The run cannot be forgotten: it has not ended, or something is still to be done for it."
+        "Wait until the run has ended and is settled."
+    OtherEventLoop "OTHER_EVENT_LOOP" Hosting 500
+        "The driver is used on another event loop than before."
+        "Make a driver for each event loop."
+    CorePanicked "CORE_PANICKED" Hosting 500
+        "The compiled core broke in the middle of a call, which has changed nothing."
+        "Report it with the message; go on, the next call works again."
 
     SkillUnknown "SKILL_UNKNOWN" Service 404
         "The service has no skill of this name."

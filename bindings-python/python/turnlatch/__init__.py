@@ -5,7 +5,7 @@ from ._core import __version__
 from .driver import Driver, RetryPolicy
 from .errors import NotLoaded, Refused, Rejected, TurnlatchError
 from .local import AsyncioTimers, LocalSlots, MemoryStore, wall_clock
-from .parts import Processes, RunUnknown, Slots, Store, StoreConflict, Timers
+from .parts import DriverMisused, Processes, RunUnknown, Slots, Store, StoreConflict, Timers
 from .processes import Command, SubprocessRunner
 from .run import (
     Answered,
@@ -40,6 +40,7 @@ __all__ = [
     "AsyncioTimers",
     "Command",
     "Driver",
+    "DriverMisused",
     "Entry",
     "Job",
     "Journal",
@@ -77,6 +78,6 @@ __all__ = [
     "run_of_slot",
     "to_millis",
     "types",
-    "wall_clock",
     "unreadable_report",
+    "wall_clock",
 ]

@@ -48,3 +48,10 @@ class Live:
                 self.waiters.remove((statuses, waiter))
                 if not waiter.done():
                     waiter.set_result(run.status_view())
+
+    def abandon(self, error: Exception) -> None:
+        """Lets nobody wait any longer."""
+        for _, waiter in self.waiters:
+            if not waiter.done():
+                waiter.set_exception(error)
+        self.waiters.clear()

@@ -18,7 +18,18 @@ from ._performer import Performer
 from ._recovery import Belongings, hold_slots
 from .errors import Rejected
 from .local import wall_clock
-from .parts import Clock, OnError, OnNotify, Processes, Slots, Store, StoreConflict, Timers
+from .parts import (
+    Clock,
+    DriverMisused,
+    OnError,
+    OnNotify,
+    Processes,
+    RunUnknown,
+    Slots,
+    Store,
+    StoreConflict,
+    Timers,
+)
 from .run import Applied, Plan, Run
 from .types import Effect, Event, Receipt, StatusView
 
@@ -93,19 +104,20 @@ class Driver:
         return await self._request(run_id, lambda run, now: run.apply(event, now))
 
     def view(self, run_id: str) -> StatusView:
-        """The run as it was saved last. Raises ``KeyError`` for a run that is not in memory."""
-        return self._runs[run_id].run.status_view()
+        """The run as it was saved last. Raises :class:`turnlatch.RunUnknown` for a run that is not in memory."""
+        return self._in_memory(run_id).run.status_view()
 
     def run(self, run_id: str) -> Run:
         """A copy of the run, to be read: its question, history, explanation."""
-        return self._runs[run_id].run.copy()
+        return self._in_memory(run_id).run.copy()
 
     def owed(self, run_id: str) -> list[Effect]:
         """The effects that failed too often and wait to be tried again."""
-        return list(self._runs[run_id].owed)
+        return list(self._in_memory(run_id).owed)
 
     async def wait(self, run_id: str, *statuses: str) -> StatusView:
         """Waits until the run has one of these statuses or has ended, and gives its view at that moment."""
+        self._open()
         live = await self._known(run_id)
         self._not_inside(live, "wait")
         if live.run.ended or live.run.status in statuses:
@@ -132,7 +144,7 @@ class Driver:
         live = self._runs.get(run_id)
         if live is not None:
             if not live.run.ended or not live.idle:
-                raise RuntimeError(f"run {run_id} is not done yet")
+                raise DriverMisused("RUN_NOT_DONE", f"run {run_id} is not done yet")
             del self._runs[run_id]
 
     async def recover(self) -> list[str]:
@@ -170,8 +182,7 @@ class Driver:
                     task.cancel()
             await asyncio.wait(self._tasks - {asyncio.current_task()})
         for live in self._runs.values():
-            for _, waiter in live.waiters:
-                waiter.cancel()
+            live.abandon(DriverMisused("DRIVER_CLOSED", "the driver was closed"))
 
     # Changing a run: apply to a copy, save, take the copy.
 
@@ -249,6 +260,11 @@ class Driver:
         if "event" in found:
             self._receive(run.run_id, Report(found["event"]))
 
+    def _in_memory(self, run_id: str) -> Live:
+        if run_id not in self._runs:
+            raise RunUnknown("RUN_UNKNOWN", f"there is no run {run_id}")
+        return self._runs[run_id]
+
     async def _known(self, run_id: str) -> Live:
         async with self._loading:
             if run_id not in self._runs:
@@ -314,18 +330,20 @@ class Driver:
 
     def _open(self) -> None:
         if self._closed:
-            raise RuntimeError("the driver is closed")
+            raise DriverMisused("DRIVER_CLOSED", "the driver is closed")
         loop = asyncio.get_running_loop()
         if self._loop is None:
             self._loop = loop
         elif self._loop is not loop:
-            raise RuntimeError("a Driver belongs to the event loop it was first used on")
+            message = "a Driver belongs to the event loop it was first used on"
+            raise DriverMisused("OTHER_EVENT_LOOP", message)
 
     def _not_inside(self, live: Live, method: str) -> None:
         if asyncio.current_task() in (live.performer, live.courier):
-            raise RuntimeError(
+            raise DriverMisused(
+                "INSIDE_CALLBACK",
                 f"{method}() was called inside of a callback of run {live.run.run_id}, which cannot go on before the "
-                "callback returns; call it in a task of its own"
+                "callback returns; call it in a task of its own",
             )
 
     def _spawn(self, work: Coroutine[Any, Any, T], name: str) -> asyncio.Task[T]:

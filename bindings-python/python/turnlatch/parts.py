@@ -30,13 +30,19 @@ OnError: TypeAlias = Callable[[str, "Effect | Event | None", Exception, int], Ma
 
 
 class StoreConflict(TurnlatchError):
-    """The store holds another revision than the expected one; nothing was saved."""
+    """The store holds another revision than the expected one (``STORE_CONFLICT``), or the id is taken
+    (``RUN_EXISTS``); nothing was saved."""
 
 
 class RunUnknown(TurnlatchError, KeyError):
-    """The store has no run of this id."""
+    """There is no run of this id, in the store or in a driver's memory (``RUN_UNKNOWN``)."""
 
     __str__ = Exception.__str__
+
+
+class DriverMisused(TurnlatchError, RuntimeError):
+    """A driver was asked for something it cannot do now: ``DRIVER_CLOSED``, ``INSIDE_CALLBACK``, ``RUN_NOT_DONE`` or
+    ``OTHER_EVENT_LOOP``."""
 
 
 class Slots(Protocol):

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from .driver import Driver, RetryPolicy
 from .local import wall_clock
-from .parts import Clock, OnError, OnNotify, Processes, Slots, Store, Timers
+from .parts import Clock, DriverMisused, OnError, OnNotify, Processes, Slots, Store, Timers
 from .run import Applied, Plan, Run
 from .types import Effect, Event, Receipt, StatusView
 
@@ -103,6 +103,14 @@ class SyncDriver:
         """See :meth:`Driver.retry_owed`."""
         self._do(self._driver.retry_owed(run_id))
 
+    def forget(self, run_id: str) -> None:
+        """See :meth:`Driver.forget`."""
+
+        async def forget() -> None:
+            self._driver.forget(run_id)
+
+        self._do(forget())
+
     def recover(self) -> list[str]:
         """See :meth:`Driver.recover`."""
         return self._do(self._driver.recover())
@@ -119,7 +127,11 @@ class SyncDriver:
     def _do(self, work: Coroutine[Any, Any, T]) -> T:
         if threading.current_thread() is self._thread:
             work.close()
-            raise RuntimeError("a callback of a SyncDriver cannot call it: it runs on the driver's own thread")
+            message = "a callback of a SyncDriver cannot call it: it runs on the driver's own thread"
+            raise DriverMisused("INSIDE_CALLBACK", message)
+        if self._loop.is_closed():
+            work.close()
+            raise DriverMisused("DRIVER_CLOSED", "the driver is closed")
         try:
             return asyncio.run_coroutine_threadsafe(work, self._loop).result()
         except asyncio.TimeoutError:

@@ -380,7 +380,7 @@ class WhyNot(TypedDict):
 
 class CodeInfo(TypedDict):
     code: str
-    kind: Literal["refusal", "rejection", "failure", "warning", "diagnostic", "storage", "service"]
+    kind: Literal["refusal", "rejection", "failure", "warning", "diagnostic", "storage", "hosting", "service"]
     http: int
     meaning: str
     remedy: str
