@@ -1,4 +1,4 @@
-/** The types as consumers see them: every way to resolve modules, `--strict`, and the library's own files checked too. */
+/** The types of every entry as consumers see them: every way to resolve modules, `--strict`, and the library's own files checked too. */
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -20,7 +20,9 @@ for (const { name, type, ...options } of CONSUMERS) {
 		const folder = join(PACKAGE, 'build/types', name.replace(/\W+/g, '-'));
 		rmSync(folder, { recursive: true, force: true });
 		mkdirSync(join(folder, 'node_modules/turnlatch'), { recursive: true });
-		cpSync(join(PACKAGE, 'tests/types/consumer.ts'), join(folder, 'consumer.ts'));
+		// Some entries are modules only; `require` of a module is an error of its own.
+		const files = ['consumer.ts', 'entries.ts', ...(type === 'module' ? ['modules.ts'] : [])];
+		for (const file of files) cpSync(join(PACKAGE, 'tests/types', file), join(folder, file));
 		for (const part of ['package.json', 'dist']) {
 			cpSync(join(PACKAGE, part), join(folder, 'node_modules/turnlatch', part), { recursive: true });
 		}
@@ -33,7 +35,7 @@ for (const { name, type, ...options } of CONSUMERS) {
 			types: [],
 			lib: ['es2022', 'dom'],
 		};
-		writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['consumer.ts'] }));
+		writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
 		const tsc = join(PACKAGE, 'node_modules/typescript/bin/tsc');
 		const { stdout, status } = spawnSync(process.execPath, [tsc, '--project', folder], { encoding: 'utf8' });
 		assert.equal(status, 0, stdout);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 export const needs = ['@arethetypeswrong/cli@0.18.5'];
 
-/** Not a consumer but a critic. The main entry is for `import` and `require`, the two others are modules on purpose. */
+/** Not a consumer but a critic. What runs in Node is for `import` and `require`, what is for browsers alone is a module on purpose. */
 export function run({ folder, tarball }) {
 	const attw = join(folder, 'node_modules/@arethetypeswrong/cli/dist/index.js');
 	const critic = (...options) =>
@@ -12,7 +12,7 @@ export function run({ folder, tarball }) {
 			encoding: 'utf8',
 			stdio: 'pipe',
 		});
-	critic('--profile', 'node16', '--entrypoints', '.');
-	critic('--profile', 'esm-only', '--entrypoints', './web', './inline');
+	critic('--profile', 'node16', '--entrypoints', '.', './driver', './node', './slim');
+	critic('--profile', 'esm-only', '--entrypoints', './web', './inline', './indexeddb');
 	return 'nothing found';
 }

@@ -1,0 +1,73 @@
+// The other entries as type checkers must see them: nothing here runs. Those that are modules only are imported when they
+// are needed, which is what a consumer that uses `require` has to do.
+import type { Plan, Run, TurnlatchError } from 'turnlatch';
+import * as turnlatch from 'turnlatch';
+import {
+	Driver,
+	DriverMisused,
+	type DriverParts,
+	LocalSlots,
+	LocalTimers,
+	MemoryStore,
+	RunUnknown,
+	type Store,
+	StoreConflict,
+} from 'turnlatch/driver';
+import { type Command, type SqliteDatabase, SqliteStore, SubprocessRunner } from 'turnlatch/node';
+import * as slim from 'turnlatch/slim';
+
+declare const database: SqliteDatabase;
+
+export async function hosting(plan: Plan, changed: Partial<DriverParts>): Promise<string | undefined> {
+	const store: Store = new SqliteStore(database, { compact: true });
+	const processes = new SubprocessRunner((run, effect): Command => {
+		const resumed: string | undefined = effect.resume?.response;
+		return { argv: ['agent', run.runId, resumed ?? ''], timeoutMs: 1000 };
+	});
+	const parts: DriverParts = { slots: new LocalSlots(1), timers: new LocalTimers(), processes, store };
+	const driver = new Driver({ ...parts, ...changed, onError: (_runId, what) => console.log(what?.type) });
+	try {
+		const runId: string = await driver.start(plan);
+		const run: Run = driver.run(runId);
+		console.log((await driver.wait(runId, 'waiting_user')).status, run.revision);
+		return (await driver.reply(runId, 1, 'b.txt', { idempotency_key: 'k' })).code;
+	} catch (error) {
+		if (error instanceof DriverMisused || error instanceof RunUnknown) return error.code;
+		if (error instanceof StoreConflict) throw error satisfies TurnlatchError;
+		throw error;
+	} finally {
+		await driver.close();
+	}
+}
+
+export async function withoutTheEngine(): Promise<void> {
+	await slim.init();
+	slim.useValidator({ compile: (schema) => (instance) => schema === true || typeof instance === 'object' });
+	const plan = slim.admit({ runner: {} }, { run_id: 'r1', engine: 'codex' }, { engines: ['codex'] });
+	const [run] = slim.Run.create(plan, new Date());
+	console.log(run.statusView().status);
+}
+
+export async function onlyModules(): Promise<void> {
+	const web = await import('turnlatch/web');
+	await web.init(new URL('https://example.org/turnlatch_bg.wasm'));
+	const inline = await import('turnlatch/inline');
+	inline.admit({ runner: {} }, { run_id: 'r1', engine: 'codex' }, { engines: ['codex'] });
+	const { IndexedDbStore } = await import('turnlatch/indexeddb');
+	(await IndexedDbStore.open('runs')).close();
+}
+
+export function whatMustNotPass(driver: Driver): void {
+	// @ts-expect-error a driver needs parts
+	new Driver({ store: new MemoryStore() });
+	// @ts-expect-error a command has an argv
+	new SubprocessRunner(() => ({ stdin: 'x' }));
+	// @ts-expect-error no such entry
+	void import('turnlatch/dist/core');
+	// @ts-expect-error no such status
+	void driver.wait('r1', 'done');
+	// @ts-expect-error a validator compiles
+	slim.useValidator({ check: () => true });
+	// @ts-expect-error the whole entry has its own engine and takes no validator
+	void turnlatch.useValidator;
+}
