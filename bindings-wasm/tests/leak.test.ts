@@ -1,8 +1,9 @@
-/** Memory is given back: a million runs, and runs that nobody freed. */
+/** Memory is given back: a million runs, runs that nobody freed, and runs that a driver has forgotten. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { memoryBytes, Run } from 'turnlatch';
+import { Driver, LocalSlots, LocalTimers, MemoryStore, type Processes } from 'turnlatch/driver';
 import { planOf, waitingRun } from './support.js';
 
 const RUNS = 1_000_000;
@@ -63,6 +64,42 @@ test('runs that nobody freed are collected', async () => {
 	// The order in which they go leaves gaps, but twenty more rounds need no more than one did.
 	assert.ok(memoryBytes() - empty <= 2 * once, `${memoryBytes() - empty} bytes, one round took ${once}`);
 	console.log(`one round took ${once} bytes, twenty more ${memoryBytes() - empty - once}`);
+});
+
+test('runs that a driver has forgotten leave the memory as it was, and others do not', async () => {
+	/** An agent that needs no process: it asks once and then answers. */
+	const processes: Processes = {
+		start: (_run, { resume }, finished) => finished({ text: resume ? '{"answer": 1, "__SKILL_DONE__": true}' : '?' }),
+		inject: () => assert.fail('nothing is sticky'),
+		attach: () => assert.fail('nothing outlives the host'),
+		terminate: () => {},
+		alive: () => [],
+	};
+	const parts = { slots: new LocalSlots(1), timers: new LocalTimers(), processes };
+	const driver = new Driver({ ...parts, store: new MemoryStore() });
+	let started = 0;
+	const rounds = async (count: number, forget: boolean) => {
+		for (let round = 0; round < count; round += 1) {
+			for (let index = 0; index < 100; index += 1) {
+				started += 1;
+				const runId = await driver.start(planOf({ request: { run_id: `r${started}` } }));
+				await driver.wait(runId, 'waiting_user');
+				await driver.reply(runId, 1, 'x'.repeat(1_000));
+				assert.equal((await driver.wait(runId)).status, 'succeeded');
+				await driver.settled(runId);
+				if (forget) driver.forget(runId);
+			}
+			await collected();
+		}
+	};
+	await rounds(5, true);
+	const before = memoryBytes();
+	await rounds(20, true);
+	assert.equal(memoryBytes(), before);
+	await rounds(20, false);
+	assert.ok(memoryBytes() > before, 'so it was forgetting that gave the memory back');
+	console.log(`2500 runs forgotten: ${before} bytes; 2000 more that were not: ${memoryBytes()}`);
+	await driver.close();
 });
 
 async function collected(): Promise<void> {
