@@ -89,8 +89,9 @@ test-python: setup-python
 	cd $(TEST_VENV) && TURNLATCH_CHECKER=$(CURDIR)/target/debug/checker bin/pytest -q --config-file $(CURDIR)/bindings-python/pyproject.toml $(CURDIR)/bindings-python/tests
 	$(VENV)/bin/python scripts/check_package.py $(VENV)/wheels/*.whl
 
-# Chromium has to be there; CHROMIUM names it if it is not where systems put it.
-test-js: setup-js
+# Chromium has to be there; CHROMIUM names it if it is not where systems put it. Python has to be there for the files that
+# both packages share.
+test-js: setup-js setup-python
 	$(CARGO) run --quiet --locked --profile xtask --package xtask -- wasm --breakable
 	cd bindings-wasm && node scripts/test.mjs
 	cd bindings-wasm && node scripts/consumers.mjs

@@ -7,6 +7,8 @@ import { dirname, join } from 'node:path';
 export const PACKAGE = upwards(import.meta.dirname, 'Cargo.toml');
 /** The folder of the repository. */
 export const ROOT = upwards(PACKAGE, join('docs', 'spec.md'));
+/** The Python that `make setup-python` has given the package to. */
+export const PYTHON = join(ROOT, '.venv', 'bin', 'python');
 
 /** Every file of vectors, in order. */
 export function vectorFiles(): { path: string; text: string }[] {
