@@ -1,0 +1,109 @@
+"""Server-sent events: a run's steps as its journal tells them, and the changes of all runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+
+from fastapi import Response
+from fastapi.responses import StreamingResponse
+
+from turnlatch import Plan, Run
+
+from .errors import NotServed, compact
+from .listing import read_members
+from .service import Service
+
+_HEARTBEAT_SEC = 15.0
+_HEARTBEAT = b": still here\n\n"
+
+
+def read_last_event_id(header: str | None, query: bytes) -> int | None:
+    """Where the client left off; the header of a reconnecting client is newer than its address."""
+    given = header if header is not None else read_members(query, "last_event_id").get("last_event_id")
+    if given is None:
+        return None
+    if not (given.isascii() and given.isdigit() and len(given) <= 15):
+        raise NotServed("QUERY_INVALID", "the last event id is a whole number, 0 or more")
+    return int(given)
+
+
+async def run_events(service: Service, run_id: str, last: int | None) -> Response:
+    """The steps of one run after the last one seen, then live until its end."""
+    run = await service.run(run_id)
+    if run.ended and last is not None and last >= run.revision:
+        return Response(status_code=204)  # which keeps an EventSource from asking again
+    return _stream(_steps(service, run_id, run.plan, last or 0))
+
+
+async def all_events(service: Service, last: int | None) -> Response:
+    """What changes in any run."""
+    return _stream(_changed(service, await service.jobs.last_change() if last is None else last))
+
+
+class Replay:
+    """Follows a journal line by line; the core says what each step was."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self.run: Run | None = None
+
+    def take(self, lines: list[str]) -> list[tuple[int, str]]:
+        """The steps of the next lines, each with its revision."""
+        steps: list[tuple[int, str]] = []
+        for line in lines:
+            if self.run is None:
+                self.run, step = Run.first_json(self._plan, line)
+            else:
+                step = self.run.follow_json(line)
+            steps.append((self.run.revision, step))
+        return steps
+
+
+async def _steps(service: Service, run_id: str, plan: Plan, last: int) -> AsyncGenerator[bytes, None]:
+    replay = Replay(plan)
+    with service.changes.of(run_id) as changed:
+        while not service.stopping.is_set():
+            changed.clear()
+            seen = 0 if replay.run is None else replay.run.revision
+            lines = await service.store.lines(run_id, seen)
+            # Old turns are judged again on the way, which is not for the event loop to wait for.
+            for revision, step in await asyncio.to_thread(replay.take, lines):
+                if revision > last:
+                    yield _event(revision, "step", step)
+            if replay.run is not None and replay.run.ended:
+                yield b"event: end\ndata: {}\n\n"
+                return
+            if not await _wake(service, changed):
+                yield _HEARTBEAT
+
+
+async def _changed(service: Service, last: int) -> AsyncGenerator[bytes, None]:
+    with service.changes.of(None) as changed:
+        while not service.stopping.is_set():
+            changed.clear()
+            while changes := await service.jobs.changes_after(last):
+                for change in changes:
+                    last = change.number
+                    yield _event(last, "changed", compact({"run_id": change.run_id, "revision": change.revision}))
+            if not await _wake(service, changed):
+                yield _HEARTBEAT
+
+
+async def _wake(service: Service, changed: asyncio.Event) -> bool:
+    """Waits for a change or the service's end. ``False`` if it is time for a sign of life."""
+    waits = [asyncio.ensure_future(event.wait()) for event in (changed, service.stopping)]
+    try:
+        done, _ = await asyncio.wait(waits, timeout=_HEARTBEAT_SEC, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()
+    return bool(done)
+
+
+def _event(number: int, name: str, data: str) -> bytes:
+    return f"id: {number}\nevent: {name}\ndata: {data}\n\n".encode()
+
+
+def _stream(events: AsyncGenerator[bytes, None]) -> Response:
+    return StreamingResponse(events, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
