@@ -1,0 +1,47 @@
+"""Every test gets the service as a fixture, once for each kind of service that is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from running import LAUNCHERS, RunningService
+
+StartService = Callable[..., RunningService]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--services", default=",".join(LAUNCHERS), help="the kinds of service to test")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "kind" in metafunc.fixturenames:
+        metafunc.parametrize("kind", metafunc.config.getoption("--services").split(","), scope="session")
+
+
+@pytest.fixture(scope="session")
+def service(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
+    """A service that many tests share: each makes runs of its own."""
+    running = RunningService(kind, tmp_path_factory.mktemp(kind) / "data", "--slots", "4")
+    yield running
+    assert running.stop() == 0
+    assert " ERROR " not in running.said(), running.said()
+
+
+@pytest.fixture
+def start_service(kind: str, tmp_path: Path) -> Iterator[StartService]:
+    """Starts services of a test's own, each with a data folder of its own unless it is given one."""
+    started: list[RunningService] = []
+
+    def start(*options: str, data: Path | None = None, token: str | None = None) -> RunningService:
+        running = RunningService(kind, data or tmp_path / f"data-{len(started)}", *options, token=token)
+        started.append(running)
+        return running
+
+    yield start
+    for running in started:
+        if running.process.poll() is None:
+            running.kill()
+        assert " ERROR " not in running.said(), running.said()

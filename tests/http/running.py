@@ -1,0 +1,177 @@
+"""A service as a real process, and a client that speaks to it over HTTP."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+SKILLS = HERE / "skills"
+
+# How each service is started; what follows on the command line is the same for all.
+LAUNCHERS: dict[str, list[str]] = {
+    "python": [sys.executable, "-m", "turnlatch_service"],
+}
+
+
+class ServerSentEvent(NamedTuple):
+    """``id`` is empty where the event had none."""
+
+    id: str
+    event: str
+    data: Any
+
+
+class RunningService:
+    """One service on one data folder. It can be killed and started again; the data stays."""
+
+    def __init__(self, kind: str, data: Path, *options: str, token: str | None = None) -> None:
+        self.kind = kind
+        self.data = data
+        self._options = options
+        self._token = token
+        self.start()
+
+    def start(self) -> None:
+        """Starts the process and waits until it listens."""
+        command = [*LAUNCHERS[self.kind], *self.arguments()]
+        environment = {**os.environ, **({"TURNLATCH_TOKEN": self._token} if self._token else {})}
+        self.log = self.data.with_suffix(".log").open("ab")
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.log, env=environment, text=True)
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        assert line.startswith("listening on http://"), f"{line!r}\n{self.said()}"
+        self.url = line.removeprefix("listening on ").strip()
+        headers = {b"Authorization": f"Bearer {self._token}".encode()} if self._token else {}
+        limits = httpx.Limits(max_connections=200, max_keepalive_connections=50)
+        self.http = httpx.Client(base_url=self.url, timeout=60, headers=headers, limits=limits, trust_env=False)
+
+    def arguments(self) -> list[str]:
+        """The command line of a test's service; later options win."""
+        given = ["--port", "0", "--data", str(self.data), "--skills", str(SKILLS)]
+        return [*given, "--engines", str(HERE / "engines.json"), *self._options]
+
+    def said(self) -> str:
+        """What the service has logged."""
+        return self.data.with_suffix(".log").read_text(encoding="utf-8")
+
+    def kill(self) -> None:
+        """SIGKILL: the service learns nothing of it."""
+        self._end(signal.SIGKILL)
+
+    def stop(self) -> int:
+        """SIGTERM, and the exit status."""
+        return self._end(signal.SIGTERM)
+
+    def _end(self, number: int) -> int:
+        self.http.close()
+        self.process.send_signal(number)
+        status = self.process.wait(60)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        self.log.close()
+        return status
+
+    # What a client does.
+
+    def get(self, path: str, **more: Any) -> httpx.Response:
+        """GET."""
+        return self.http.get(path, **more)
+
+    def post(self, path: str, body: Any = None, **more: Any) -> httpx.Response:
+        """POST with a JSON body, or with none."""
+        return self.http.post(path, **({} if body is None else {"json": body}), **more)
+
+    def create(self, skill: str, **members: Any) -> str:
+        """Makes a run of a test skill. Its id."""
+        made = self.post("/v1/jobs", {"skill": skill, "engine": "scripted", **members})
+        assert made.status_code == 201, made.text
+        return str(made.json()["run_id"])
+
+    def view(self, run_id: str) -> dict[str, Any]:
+        """The status view."""
+        found: dict[str, Any] = self.get(f"/v1/jobs/{run_id}").raise_for_status().json()
+        return found
+
+    def held_slots(self) -> list[str]:
+        """The slots in use. One is given back when nothing of its process is left."""
+        held: list[str] = self.get("/v1/health").json()["slots"]["held"]
+        return held
+
+    def reply(self, run_id: str, interaction_id: int, response: Any, **members: Any) -> httpx.Response:
+        """Answers a question."""
+        body = {"interaction_id": interaction_id, "response": response, **members}
+        return self.post(f"/v1/jobs/{run_id}/interaction/reply", body)
+
+    def wait(self, run_id: str, *statuses: str, after: int = 0) -> dict[str, Any]:
+        """Follows the run's steps after a revision until one of the statuses, or its end. The view then."""
+        with self.events(f"/v1/jobs/{run_id}/events", after or None) as events:
+            for event in events:
+                if event.event == "end" or event.data["status"] in statuses:
+                    break
+        return self.view(run_id)
+
+    @contextmanager
+    def events(self, path: str, last: int | None = None) -> Generator[Iterator[ServerSentEvent], None, None]:
+        """The events of a stream, as they come."""
+        headers = {} if last is None else {"Last-Event-ID": str(last)}
+        with self.http.stream("GET", path, headers=headers) as response:
+            assert response.status_code == 200, response.read()
+            assert response.headers["content-type"].startswith("text/event-stream")
+            yield read_events(lines_of(response.iter_bytes()))
+
+
+def lines_of(chunks: Iterator[bytes]) -> Iterator[str]:
+    """Lines as an EventSource sees them; Python's own way would split at U+2028 too."""
+    rest = b""
+    for chunk in chunks:
+        *lines, rest = (rest + chunk).split(b"\n")
+        yield from (line.decode() for line in lines)
+
+
+def read_events(lines: Iterator[str]) -> Iterator[ServerSentEvent]:
+    """Server-sent events of their lines; comments are skipped."""
+    fields: dict[str, str] = {}
+    for line in lines:
+        if not line:
+            if fields:
+                yield ServerSentEvent(fields.get("id", ""), fields["event"], json.loads(fields["data"]))
+            fields = {}
+        elif not line.startswith(":"):
+            name, _, value = line.partition(": ")
+            assert name not in fields, line
+            fields[name] = value
+
+
+def until(happened: Callable[[], object]) -> None:
+    """Looks again and again until it has happened; a test that waits in vain must fail, not hang."""
+    for _ in range(6000):
+        if happened():
+            return
+        time.sleep(0.01)
+    raise AssertionError("this did not happen within a minute")
+
+
+def processes_of(service: RunningService) -> list[str]:
+    """The command lines of everything that works in this service's runs. Every agent is given paths of its run."""
+    found: list[str] = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            except OSError:
+                continue
+            if f"{service.data}/runs/" in command:
+                found.append(command)
+    return found
