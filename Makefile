@@ -1,6 +1,7 @@
 # `make help` lists what there is. Every target works from a clean clone and twice in a row.
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-rust setup-python setup-js check check-rust check-python check-js test test-rust test-python test-js
+.PHONY: setup-services check-services test-services
 .PHONY: setup-browser compare demo bench coverage clean
 
 CARGO ?= cargo
@@ -8,6 +9,7 @@ PYTHON ?= python3
 NPM ?= npm
 VENV := $(CURDIR)/.venv
 TEST_VENV := $(CURDIR)/target/python-test
+SERVICE_VENV := $(CURDIR)/target/python-service
 BENCH_VENV := $(CURDIR)/target/python-bench
 # One set of features for every command: building crates alone would build their dependencies a second time.
 ALL := --workspace --all-targets --locked
@@ -17,7 +19,7 @@ CODE := --workspace --exclude xtask --locked
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: setup-rust setup-python setup-js ## Get the toolchains' parts, the dependencies and both packages
+setup: setup-rust setup-python setup-js setup-services ## Get the toolchains' parts, the dependencies and both packages
 
 setup-rust:
 	@rustup show active-toolchain
@@ -37,6 +39,16 @@ $(VENV)/.ready: bindings-python/requirements-dev.txt
 	$(VENV)/bin/pip install --quiet --requirement bindings-python/requirements-dev.txt
 	@touch $@
 
+# The services run with the package that users get, in an environment of their own.
+setup-services: setup-python $(SERVICE_VENV)/.ready
+	$(SERVICE_VENV)/bin/pip install --quiet --force-reinstall --no-deps $(VENV)/wheels/*.whl
+	$(SERVICE_VENV)/bin/pip install --quiet --no-deps --editable examples/python-service
+
+$(SERVICE_VENV)/.ready: examples/python-service/requirements-dev.txt
+	$(PYTHON) -m venv $(SERVICE_VENV)
+	$(SERVICE_VENV)/bin/pip install --quiet --requirement examples/python-service/requirements-dev.txt
+	@touch $@
+
 # Cargo and npm know what is up to date; a second time this takes seconds.
 setup-js: setup-rust setup-browser bindings-wasm/node_modules/.ready
 	$(CARGO) run --quiet --locked --profile xtask --package xtask -- wasm
@@ -52,7 +64,7 @@ bindings-wasm/node_modules/.ready: bindings-wasm/package.json bindings-wasm/pack
 	cd bindings-wasm && $(NPM) ci --no-audit --no-fund
 	@touch $@
 
-check: check-rust check-python check-js ## Formatting, lints, types, docs, licences, sizes, and that the core builds for wasm
+check: check-rust check-python check-js check-services ## Formatting, lints, types, docs, licences, sizes, and that the core builds for wasm
 
 check-rust: setup-rust
 	$(CARGO) fmt --all --check
@@ -74,7 +86,13 @@ check-js: setup-js
 	cd bindings-wasm && node_modules/.bin/biome ci .
 	cd bindings-wasm && node scripts/sizes.mjs --check
 
-test: test-rust test-python test-js ## Every test: vectors in every runtime, properties, the exhaustive walk, examples, READMEs
+check-services: setup-services
+	$(VENV)/bin/ruff check examples/python-service examples/service tests/http
+	$(VENV)/bin/ruff format --check examples/python-service examples/service tests/http
+	cd examples/python-service && $(VENV)/bin/mypy --python-executable $(SERVICE_VENV)/bin/python
+	cd examples/python-service && $(VENV)/bin/pyright --pythonpath $(SERVICE_VENV)/bin/python
+
+test: test-rust test-python test-js test-services ## Every test: vectors in every runtime, properties, the exhaustive walk, examples, READMEs
 
 # Benchmarks are built by `check` and run by `bench`; the output of passing tests says how much they covered.
 test-rust: setup-rust
@@ -96,11 +114,15 @@ test-js: setup-js setup-python
 	cd bindings-wasm && node scripts/test.mjs
 	cd bindings-wasm && node scripts/consumers.mjs
 
+# Real processes: each service is started, killed and asked over HTTP.
+test-services: setup-services
+	$(SERVICE_VENV)/bin/pytest -q --rootdir tests/http -p no:cacheprovider tests/http
+
 compare: setup-python setup-js ## Run all vectors in Rust, Python, Node and Chromium, and compare what they print byte for byte
 	$(VENV)/bin/python scripts/compare.py
 
-demo: setup-rust ## One interactive run as a readable timeline
-	$(CARGO) run --quiet --locked --package turnlatch --example interactive_run
+demo: setup-services ## The job service with one interactive run, answered here or in the browser; EXIT=1 answers by itself
+	@$(SERVICE_VENV)/bin/python examples/service/demo.py $(if $(EXIT),--exit)
 
 bench: setup-python setup-js ## The core beside the limit of its parts, Python beside the core, sizes in a browser beside others
 	$(CARGO) bench $(CODE) --bench turns
