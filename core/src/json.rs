@@ -1,16 +1,19 @@
 //! Strict JSON: where an object in a text ends, and the value it stands for.
 //!
-//! `serde_json` builds the values. What it does not tell is written here: where a broken object broke (so that a search
-//! in prose goes on from there and stays linear), which top-level members there are, and whether a key stands twice.
+//! The values are `serde_json`'s. How they are read is written here, because what is asked is more than it tells: where a
+//! broken object broke (so that a search in prose goes on from there and stays linear), which top-level members there are,
+//! and whether a key stands twice.
 
+mod builder;
+mod float;
 mod scanner;
 
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Number, Value};
+use serde_json::Value;
 
 use crate::codes::Code;
+pub(crate) use builder::build;
 pub(crate) use scanner::{Container, Scanner, Shape};
 
 /// Why a text is not JSON that can be taken.
@@ -58,17 +61,6 @@ pub(crate) fn parse_value(text: &str, max_depth: usize) -> Result<Value, Fault> 
     if end == trimmed.len() { build(trimmed) } else { Err(Fault::Syntax) }
 }
 
-/// Builds the value of a text that [`Scanner`] has accepted, and finds the keys that stand twice.
-///
-/// INVARIANT: the scanner has bounded the depth, so the recursion below is bounded too.
-pub(crate) fn build(scanned: &str) -> Result<Value, Fault> {
-    let mut reader = serde_json::Deserializer::from_str(scanned);
-    reader.disable_recursion_limit();
-    UniqueKeys
-        .deserialize(&mut reader)
-        .map_err(|error| if error.to_string().starts_with(DUPLICATE_KEY) { Fault::DuplicateKey } else { Fault::Syntax })
-}
-
 /// The text without JSON white space around it and without a byte order mark before it.
 pub(crate) fn trim(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text).trim_matches([' ', '\t', '\n', '\r'])
@@ -99,73 +91,6 @@ pub(crate) fn depth(value: &Value) -> usize {
     deepest
 }
 
-/// Builds a [`Value`] and refuses a key that stands twice; `serde_json` itself would keep the last one.
-struct UniqueKeys;
-
-impl<'de> DeserializeSeed<'de> for UniqueKeys {
-    type Value = Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for UniqueKeys {
-    type Value = Value;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a JSON value")
-    }
-
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Bool(value))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(Value::Number(value.into()))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(Value::Number(value.into()))
-    }
-
-    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Value, E> {
-        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("a number is out of range"))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(Value::String(value.to_owned()))
-    }
-
-    fn visit_string<E>(self, value: String) -> Result<Value, E> {
-        Ok(Value::String(value))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
-        let mut array = Vec::new();
-        while let Some(item) = items.next_element_seed(UniqueKeys)? {
-            array.push(item);
-        }
-        Ok(Value::Array(array))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
-        let mut object = Map::new();
-        while let Some(key) = members.next_key::<String>()? {
-            let value = members.next_value_seed(UniqueKeys)?;
-            if object.insert(key, value).is_some() {
-                return Err(A::Error::custom(DUPLICATE_KEY));
-            }
-        }
-        Ok(Value::Object(object))
-    }
-}
-
-const DUPLICATE_KEY: &str = "duplicate key";
 /// 2^53: beyond it a float does not say which whole number it is.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 

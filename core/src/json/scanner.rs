@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::Fault;
+use super::builder::unquoted;
+use super::{Fault, float};
 
 /// A value that [`Scanner`] read to its end, and what stands at its top level if it is an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -188,7 +189,7 @@ impl<'t> Scanner<'t> {
         let raw = quoted.get(1..quoted.len() - 1)?;
         if raw.contains('\\') {
             // Keys are compared after decoding: `"__SKILL\u005fDONE__"` is the marker's key.
-            let decoded: String = serde_json::from_str(quoted).ok()?;
+            let decoded = unquoted(quoted)?;
             return self.wanted.iter().copied().find(|name| *name == decoded);
         }
         self.wanted.iter().copied().find(|name| *name == raw)
@@ -265,7 +266,7 @@ impl<'t> Scanner<'t> {
         let held = if at == whole {
             token.parse::<i64>().is_ok() || token.parse::<u64>().is_ok()
         } else {
-            serde_json::from_str::<f64>(token).is_ok()
+            float::parse(token).is_some()
         };
         if held { Ok(at) } else { Err((start, Fault::NumberOutOfRange)) }
     }
