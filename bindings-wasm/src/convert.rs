@@ -1,9 +1,8 @@
 //! JavaScript's bytes to text and data, and answers back to text.
 
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
-use turnlatch::Timestamp;
+use turnlatch::{Timestamp, parse_json};
 use wasm_bindgen::prelude::*;
 
 use crate::errors::{misuse, rejected};
@@ -17,14 +16,28 @@ pub(crate) fn optional_text(bytes: Option<Box<[u8]>>) -> Result<Option<String>, 
     bytes.map(|bytes| text(&bytes).map(str::to_owned)).transpose()
 }
 
-/// Data that the package itself has written, or that the core has read before: its depth is known to be bounded.
-///
-/// It is read by way of a [`Value`], as the core reads everything: a second way to read each type would be a second copy
-/// of that code in the file that browsers download.
-pub(crate) fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, JsValue> {
-    let mut reader = serde_json::Deserializer::from_slice(bytes);
-    reader.disable_recursion_limit();
-    Value::deserialize(&mut reader).and_then(serde_json::from_value).map_err(|error| misuse(&error.to_string()))
+/// Data that the package itself has written, or that the core has read before.
+pub(crate) fn read_json(bytes: &[u8]) -> Result<Value, JsValue> {
+    parse_json(text(bytes)?).ok_or_else(|| misuse("the text is not JSON that can be taken"))
+}
+
+/// A list of texts in that form.
+pub(crate) fn read_texts(bytes: &[u8]) -> Result<Vec<String>, JsValue> {
+    read_list(bytes)?
+        .into_iter()
+        .map(|item| match item {
+            Value::String(text) => Ok(text),
+            _ => Err(misuse("expected a list of texts")),
+        })
+        .collect()
+}
+
+/// A list in that form.
+pub(crate) fn read_list(bytes: &[u8]) -> Result<Vec<Value>, JsValue> {
+    match read_json(bytes)? {
+        Value::Array(items) => Ok(items),
+        _ => Err(misuse("expected a list")),
+    }
 }
 
 /// Any answer of the core as JSON text.

@@ -1,10 +1,10 @@
 //! The schema engine for others: a slim build can ask this one, and then decides to the byte as the full build does.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use turnlatch::{Check, Limits, OutputSchema};
 use wasm_bindgen::prelude::*;
 
-use crate::convert::{json_text, text};
+use crate::convert::{json_text, read_json, text};
 use crate::errors::misuse;
 
 /// Who asks has held the schema to its own limits.
@@ -22,10 +22,7 @@ pub fn schema_problems(schema: &[u8]) -> Result<String, JsValue> {
 #[wasm_bindgen]
 pub fn schema_check(schema: &[u8], instance: &[u8]) -> Result<String, JsValue> {
     let schema = OutputSchema::compile(text(schema)?, &LIMITS).map_err(|_| misuse("the schema cannot be used"))?;
-    let mut reader = serde_json::Deserializer::from_slice(instance);
-    reader.disable_recursion_limit();
-    let instance: Value = serde::Deserialize::deserialize(&mut reader).map_err(|error| misuse(&error.to_string()))?;
-    match schema.check(&instance) {
+    match schema.check(&read_json(instance)?) {
         Check::Valid => json_text("valid"),
         Check::Invalid(violations) => json_text(&violations),
         Check::TooMuchWork | Check::NoValidator => json_text("too_much_work"),

@@ -1,10 +1,10 @@
 //! Journals and their entries. They cross as text and nothing of them stays here, so nobody has to free them.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use turnlatch::{Effect, Journal, JournalEntry};
 use wasm_bindgen::prelude::*;
 
-use crate::convert::{json_text, read_json, text};
+use crate::convert::{json_text, read_texts, text};
 use crate::errors::not_loaded;
 use crate::run::keep;
 use crate::table::PLANS;
@@ -36,14 +36,9 @@ pub fn entry_line(
     line.map_err(|error| not_loaded(&error))
 }
 
-#[derive(Deserialize)]
-struct Named {
-    run_id: String,
-}
-
 #[derive(Serialize)]
-struct Loaded {
-    run_id: String,
+struct Loaded<'j> {
+    run_id: &'j str,
     lines: Vec<String>,
 }
 
@@ -51,15 +46,14 @@ struct Loaded {
 #[wasm_bindgen]
 pub fn journal_from_json(document: &[u8]) -> Result<String, JsValue> {
     let journal = Journal::from_json(text(document)?).map_err(|error| not_loaded(&error))?;
-    let Named { run_id } = read_json(document)?;
-    json_text(&Loaded { run_id, lines: journal.lines() })
+    json_text(&Loaded { run_id: journal.run_id(), lines: journal.lines() })
 }
 
 /// Reads a journal back from its lines, which may be written in other ways than ours.
 #[wasm_bindgen]
 pub fn journal_from_lines(run_id: &[u8], lines: &[u8]) -> Result<String, JsValue> {
     let journal = chained(run_id, lines)?;
-    json_text(&Loaded { run_id: text(run_id)?.to_owned(), lines: journal.lines() })
+    json_text(&Loaded { run_id: journal.run_id(), lines: journal.lines() })
 }
 
 /// A journal's document.
@@ -105,6 +99,6 @@ pub fn journal_replay(plan: u32, run_id: &[u8], lines: &[u8]) -> Result<String, 
 }
 
 fn chained(run_id: &[u8], lines: &[u8]) -> Result<Journal, JsValue> {
-    let lines: Vec<String> = read_json(lines)?;
+    let lines = read_texts(lines)?;
     Journal::from_lines(text(run_id)?, lines.iter().map(String::as_str)).map_err(|error| not_loaded(&error))
 }

@@ -17,10 +17,12 @@ mod table;
 mod validator;
 
 use serde::Serialize;
-use turnlatch::{Code, Event, ExecutionMode, HostSettings, Manifest, PatchWording, RequestKind, RunPlan, RunRequest};
+use turnlatch::{
+    Code, Event, ExecutionMode, HostSettings, Limits, Manifest, PatchWording, RequestKind, RunPlan, RunRequest,
+};
 use wasm_bindgen::prelude::*;
 
-use convert::{json_text, optional_text, read_json, text};
+use convert::{json_text, optional_text, read_json, read_texts, text};
 use errors::{misuse, not_loaded, refused, rejected};
 use table::PLANS;
 
@@ -36,7 +38,7 @@ pub fn admit(
     limits: &[u8],
 ) -> Result<u32, JsValue> {
     let manifest = manifest(runner, [output_schema, input_schema, parameter_schema])?;
-    let host = HostSettings { engines: read_json(engines)?, limits: read_json(limits)? };
+    let host = settings(engines, limits)?;
     let plan = turnlatch::admit(&manifest, &RunRequest(text(request)?.to_owned()), &host);
     plan.map(|plan| PLANS.with(|plans| plans.add(plan))).map_err(|refusal| refused(&refusal))
 }
@@ -52,8 +54,13 @@ pub fn describe_skill(
     limits: &[u8],
 ) -> Result<String, JsValue> {
     let manifest = manifest(runner, [output_schema, input_schema, parameter_schema])?;
-    let host = HostSettings { engines: read_json(engines)?, limits: read_json(limits)? };
+    let host = settings(engines, limits)?;
     json_text(&turnlatch::describe_skill(&manifest, &host))
+}
+
+fn settings(engines: &[u8], limits: &[u8]) -> Result<HostSettings, JsValue> {
+    let limits = Limits::from_value(read_json(limits)?).map_err(|message| misuse(&message))?;
+    Ok(HostSettings { engines: read_texts(engines)?, limits })
 }
 
 fn manifest(runner: &[u8], schemas: [Option<Box<[u8]>>; 3]) -> Result<Manifest, JsValue> {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use turnlatch::{Applied, Effect, Event, Found, Judged, Receipt, Run, Status, Step};
 use wasm_bindgen::prelude::*;
 
-use crate::convert::{json_text, read_json, text, time};
+use crate::convert::{json_text, read_json, read_list, text, time};
 use crate::errors::{misuse, not_loaded, rejected};
 use crate::table::{PLANS, RUNS};
 
@@ -198,7 +198,7 @@ pub fn run_outstanding(run: u32) -> Result<String, JsValue> {
 #[wasm_bindgen]
 pub fn run_due(run: u32, effect: &[u8], failed: &[u8]) -> Result<String, JsValue> {
     let effect = read_effect(read_json(effect)?)?;
-    let failed = read_json::<Vec<Value>>(failed)?.into_iter().map(read_effect).collect::<Result<Vec<_>, _>>()?;
+    let failed = read_list(failed)?.into_iter().map(read_effect).collect::<Result<Vec<_>, _>>()?;
     json_text(&find(run)?.due(&effect, &failed))
 }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::read::{Members, Misread, Readable, readable, readable_names};
+use crate::read::{Readable, Reading, read, readable, readable_names};
 use crate::receipt::Rejected;
 use crate::state::Status;
 use crate::time::Timestamp;
@@ -110,45 +110,70 @@ impl Effect {
     /// # Errors
     /// [`Rejected`] with `EVENT_MALFORMED` if it is none.
     pub fn from_value(value: Value) -> Result<Effect, Rejected> {
-        Effect::read(value).map_err(|misread| Rejected::malformed(misread.sentence("the effect")))
+        read(value).map_err(|misread| Rejected::malformed(misread.sentence("the effect")))
     }
 }
 
 impl Readable for Effect {
-    fn read(value: Value) -> Result<Effect, Misread> {
-        let mut members = Members::of(value)?;
-        let name: String = members.take("type")?;
-        let id = members.take("id")?;
-        let action = match name.as_str() {
-            "acquire_slot" => Action::AcquireSlot { slot_id: members.take("slot_id")? },
-            "release_slot" => Action::ReleaseSlot { slot_id: members.take("slot_id")? },
-            "start_turn" => Action::StartTurn {
-                attempt_number: members.take("attempt_number")?,
-                slot_id: members.take("slot_id")?,
-                resume: members.take("resume")?,
-            },
-            "inject_reply" => Action::InjectReply {
-                attempt_number: members.take("attempt_number")?,
-                slot_id: members.take("slot_id")?,
-                interaction_id: members.take("interaction_id")?,
-                response: members.take("response")?,
-            },
-            "terminate_process" => Action::TerminateProcess {
-                attempt_number: members.take("attempt_number")?,
-                slot_id: members.take("slot_id")?,
-            },
-            "set_timer" => {
-                Action::SetTimer { interaction_id: members.take("interaction_id")?, at: members.take("at")? }
+    fn blank() -> Effect {
+        Effect { action: Action::AcquireSlot { slot_id: String::new() }, id: String::new() }
+    }
+
+    fn read(&mut self, value: Value, reading: &mut Reading) {
+        let mut members = reading.members(value);
+        let name = members.tag("type");
+        members.take("id", &mut self.id);
+        // Whatever the effect is, these are the members it may have.
+        let (mut attempt_number, mut slot_id, mut interaction_id) = (0, String::new(), 0);
+        self.action = match name.as_str() {
+            "acquire_slot" => {
+                members.take("slot_id", &mut slot_id);
+                Action::AcquireSlot { slot_id }
             }
-            "cancel_timer" => Action::CancelTimer { interaction_id: members.take("interaction_id")? },
-            "notify" => Action::Notify {
-                what: members.take("what")?,
-                status: members.take("status")?,
-                interaction_id: members.take("interaction_id")?,
-            },
-            _ => return Err(Misread::new("has no effect's name as its `type`")),
+            "release_slot" => {
+                members.take("slot_id", &mut slot_id);
+                Action::ReleaseSlot { slot_id }
+            }
+            "start_turn" => {
+                let mut resume = None;
+                members.take("attempt_number", &mut attempt_number);
+                members.take("slot_id", &mut slot_id);
+                members.take("resume", &mut resume);
+                Action::StartTurn { attempt_number, slot_id, resume }
+            }
+            "inject_reply" => {
+                let mut response = String::new();
+                members.take("attempt_number", &mut attempt_number);
+                members.take("slot_id", &mut slot_id);
+                members.take("interaction_id", &mut interaction_id);
+                members.take("response", &mut response);
+                Action::InjectReply { attempt_number, slot_id, interaction_id, response }
+            }
+            "terminate_process" => {
+                members.take("attempt_number", &mut attempt_number);
+                members.take("slot_id", &mut slot_id);
+                Action::TerminateProcess { attempt_number, slot_id }
+            }
+            "set_timer" => {
+                let mut at = Timestamp::default();
+                members.take("interaction_id", &mut interaction_id);
+                members.take("at", &mut at);
+                Action::SetTimer { interaction_id, at }
+            }
+            "cancel_timer" => {
+                members.take("interaction_id", &mut interaction_id);
+                Action::CancelTimer { interaction_id }
+            }
+            "notify" => {
+                let (mut what, mut status, mut interaction_id) = (Notice::blank(), Status::blank(), None);
+                members.take("what", &mut what);
+                members.take("status", &mut status);
+                members.take("interaction_id", &mut interaction_id);
+                Action::Notify { what, status, interaction_id }
+            }
+            _ => return members.wrong("has no effect's name as its `type`"),
         };
-        members.end().map(|()| Effect { action, id })
+        members.end();
     }
 }
 

@@ -7,7 +7,7 @@ use crate::codes::Code;
 use crate::gate::Judged;
 use crate::json;
 use crate::limits::Limits;
-use crate::read::{Members, Misread, Readable, readable};
+use crate::read::{Readable, Reading, read, readable};
 use crate::receipt::Rejected;
 use crate::text;
 use crate::time::Timestamp;
@@ -155,12 +155,11 @@ impl Event {
     /// # Errors
     /// [`Rejected`] with `EVENT_MALFORMED` if it is not one event in the documented form.
     pub fn from_value(value: Value) -> Result<Event, Rejected> {
-        let event = match value.get("type").and_then(Value::as_str) {
-            // These stand in journals only.
-            Some(name @ ("created" | "turn_decided")) => Err(not_an_event(name)),
-            _ => Event::read(value),
-        };
-        let event = event.map_err(|misread| Rejected::malformed(misread.sentence("the event")))?;
+        // These stand in journals only.
+        if let Some(name @ ("created" | "turn_decided")) = value.get("type").and_then(Value::as_str) {
+            return Err(Rejected::malformed(format!("the event {}", not_an_event(name))));
+        }
+        let event: Event = read(value).map_err(|misread| Rejected::malformed(misread.sentence("the event")))?;
         event.check_form()?;
         Ok(event)
     }
@@ -259,42 +258,78 @@ impl Timestamp {
 }
 
 impl Readable for Event {
-    fn read(value: Value) -> Result<Event, Misread> {
-        let mut members = Members::of(value)?;
-        let name: String = members.take("type")?;
-        let event = match name.as_str() {
-            "turn_finished" => return Readable::read(members.rest()).map(Event::TurnFinished),
-            "turn_decided" => return Readable::read(members.rest()).map(Event::TurnDecided),
-            "reply" => return Readable::read(members.rest()).map(Event::Reply),
-            "created" => Event::Created {},
-            "slot_granted" => Event::SlotGranted { slot_id: members.take("slot_id")? },
-            "timer_fired" => Event::TimerFired { interaction_id: members.take("interaction_id")? },
-            "process_lost" => Event::ProcessLost {
-                attempt_number: members.take("attempt_number")?,
-                slot_id: members.take("slot_id")?,
-            },
-            "cancel" => Event::Cancel { reason: members.take("reason")? },
-            other => return Err(not_an_event(other)),
-        };
-        members.end().map(|()| event)
+    fn blank() -> Event {
+        Event::Created {}
+    }
+
+    fn read(&mut self, value: Value, reading: &mut Reading) {
+        let mut members = reading.members(value);
+        match members.tag("type").as_str() {
+            "turn_finished" => {
+                let mut report = TurnReport::default();
+                members.rest(&mut report);
+                *self = Event::TurnFinished(report);
+                return;
+            }
+            "turn_decided" => {
+                let mut turn = Box::blank();
+                members.rest(&mut turn);
+                *self = Event::TurnDecided(turn);
+                return;
+            }
+            "reply" => {
+                let mut reply = Reply::blank();
+                members.rest(&mut reply);
+                *self = Event::Reply(reply);
+                return;
+            }
+            "created" => {}
+            "slot_granted" => {
+                let mut slot_id = String::new();
+                members.take("slot_id", &mut slot_id);
+                *self = Event::SlotGranted { slot_id };
+            }
+            "timer_fired" => {
+                let mut interaction_id = 0;
+                members.take("interaction_id", &mut interaction_id);
+                *self = Event::TimerFired { interaction_id };
+            }
+            "process_lost" => {
+                let (mut attempt_number, mut slot_id) = (0, None);
+                members.take("attempt_number", &mut attempt_number);
+                members.take("slot_id", &mut slot_id);
+                *self = Event::ProcessLost { attempt_number, slot_id };
+            }
+            "cancel" => {
+                let mut reason = None;
+                members.take("reason", &mut reason);
+                *self = Event::Cancel { reason };
+            }
+            other => members.wrong(not_an_event(other)),
+        }
+        members.end();
     }
 }
 
 impl Readable for TurnReport {
-    fn read(value: Value) -> Result<TurnReport, Misread> {
-        let mut members = Members::of(value)?;
-        let report = TurnReport {
-            attempt_number: members.take("attempt_number")?,
-            slot_id: members.take("slot_id")?,
-            exit_code: members.take("exit_code")?,
-            failure_reason: members.take("failure_reason")?,
-            output: members.take("output")?,
-            messages: members.take("messages")?,
-            text: members.take("text")?,
-            session_handle: members.take("session_handle")?,
-            artifacts: members.take::<Option<_>>("artifacts")?.unwrap_or_default(),
-        };
-        members.end().map(|()| report)
+    fn blank() -> TurnReport {
+        TurnReport::default()
+    }
+
+    fn read(&mut self, value: Value, reading: &mut Reading) {
+        let mut artifacts = None;
+        let mut members = reading.members(value);
+        members.take("attempt_number", &mut self.attempt_number);
+        members.take("slot_id", &mut self.slot_id);
+        members.take("exit_code", &mut self.exit_code);
+        members.take("failure_reason", &mut self.failure_reason);
+        members.take("output", &mut self.output);
+        members.take("messages", &mut self.messages);
+        members.take("text", &mut self.text);
+        members.take("session_handle", &mut self.session_handle);
+        members.take("artifacts", &mut artifacts);
+        members.end();
+        self.artifacts = artifacts.unwrap_or_default();
     }
 }
 
@@ -302,11 +337,9 @@ readable!(Message { role, text });
 readable!(RecordedTurn { attempt_number, slot_id, session_handle, report_digest, judged });
 readable!(Reply { interaction_id, response, idempotency_key, expected_revision });
 
-fn not_an_event(name: &str) -> Misread {
-    Misread::new(format!(
-        "must have the `type` `slot_granted`, `turn_finished`, `reply`, `timer_fired`, `process_lost` or `cancel`, found {}",
-        text::quoted(name)
-    ))
+fn not_an_event(name: &str) -> String {
+    let names = "`slot_granted`, `turn_finished`, `reply`, `timer_fired`, `process_lost` or `cancel`";
+    format!("must have the `type` {names}, found {}", text::quoted(name))
 }
 
 /// Null is no output: what `output: parsed ?? null` means.

@@ -14,7 +14,7 @@ use crate::codes::{Code, Note};
 use crate::event::TurnReport;
 use crate::json::{self, Fault};
 use crate::plan::RunPlan;
-use crate::read::{Members, Misread, Readable, readable_names};
+use crate::read::{Readable, Reading, readable_names};
 use crate::schema::{Check, Violation};
 use crate::text;
 use objects::FoundObject;
@@ -40,16 +40,21 @@ pub struct Evidence {
 }
 
 impl Readable for Evidence {
-    fn read(value: Value) -> Result<Evidence, Misread> {
-        let mut members = Members::of(value)?;
-        let evidence = Evidence {
-            marker: members.take("marker")?,
-            output: members.take("output")?,
-            source: members.take("source")?,
-            asks: members.take("asks")?,
-            violations: members.take::<Option<_>>("violations")?.unwrap_or_default(),
-        };
-        members.end().map(|()| evidence)
+    fn blank() -> Evidence {
+        let (marker, output) = (Marker::default(), OutputState::default());
+        Evidence { marker, output, source: None, asks: false, violations: Vec::new() }
+    }
+
+    fn read(&mut self, value: Value, reading: &mut Reading) {
+        let mut violations = None;
+        let mut members = reading.members(value);
+        members.take("marker", &mut self.marker);
+        members.take("output", &mut self.output);
+        members.take("source", &mut self.source);
+        members.take("asks", &mut self.asks);
+        members.take("violations", &mut violations);
+        members.end();
+        self.violations = violations.unwrap_or_default();
     }
 }
 

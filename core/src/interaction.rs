@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::json;
 use crate::limits::Limits;
-use crate::read::{Members, Misread, Readable, readable, readable_names};
+use crate::read::{Readable, Reading, readable, readable_names};
 use crate::storage::canonical;
 use crate::time::Timestamp;
 
@@ -53,11 +53,17 @@ pub struct ChoiceOption {
 }
 
 impl Readable for ChoiceOption {
-    fn read(value: Value) -> Result<ChoiceOption, Misread> {
-        let mut members = Members::of(value)?;
-        let label = members.take("label")?;
-        let value = members.take::<Option<JsonText>>("value")?.map(|text| text.0);
-        members.end().map(|()| ChoiceOption { label, value })
+    fn blank() -> ChoiceOption {
+        ChoiceOption { label: String::new(), value: None }
+    }
+
+    fn read(&mut self, value: Value, reading: &mut Reading) {
+        let mut members = reading.members(value);
+        let mut value: Option<JsonText> = None;
+        members.take("label", &mut self.label);
+        members.take("value", &mut value);
+        members.end();
+        self.value = value.map(|text| text.0);
     }
 }
 
@@ -85,18 +91,23 @@ pub struct Question {
 }
 
 impl Readable for Question {
-    fn read(value: Value) -> Result<Question, Misread> {
-        let mut members = Members::of(value)?;
-        let question = Question {
-            kind: members.take("kind")?,
-            prompt: members.take("prompt")?,
-            options: members.take("options")?,
-            ui_hints: members.take::<ObjectText>("ui_hints")?.0,
-            default_decision_policy: members.take("default_decision_policy")?,
-            required_fields: members.take("required_fields")?,
-            context: members.take::<ObjectText>("context")?.0,
-        };
-        members.end().map(|()| question)
+    fn blank() -> Question {
+        Question::default()
+    }
+
+    fn read(&mut self, value: Value, reading: &mut Reading) {
+        let mut members = reading.members(value);
+        let (mut ui_hints, mut context) = (ObjectText::blank(), ObjectText::blank());
+        members.take("kind", &mut self.kind);
+        members.take("prompt", &mut self.prompt);
+        members.take("options", &mut self.options);
+        members.take("ui_hints", &mut ui_hints);
+        members.take("default_decision_policy", &mut self.default_decision_policy);
+        members.take("required_fields", &mut self.required_fields);
+        members.take("context", &mut context);
+        members.end();
+        self.ui_hints = ui_hints.0;
+        self.context = context.0;
     }
 }
 
@@ -192,9 +203,17 @@ readable!(InteractionRecord {
 struct JsonText(Value);
 
 impl Readable for JsonText {
-    fn read(value: Value) -> Result<JsonText, Misread> {
-        let value = json::parse_value(&String::read(value)?, Limits::MAX_JSON_DEPTH);
-        value.map(JsonText).map_err(|fault| Misread::new(format!("must be JSON text, but {fault}")))
+    fn blank() -> JsonText {
+        JsonText(Value::Null)
+    }
+
+    fn read(&mut self, value: Value, reading: &mut Reading) {
+        let mut text = String::new();
+        text.read(value, reading);
+        match json::parse_value(&text, Limits::MAX_JSON_DEPTH) {
+            Ok(value) => self.0 = value,
+            Err(fault) => reading.wrong(format!("must be JSON text, but {fault}")),
+        }
     }
 }
 
@@ -202,10 +221,16 @@ impl Readable for JsonText {
 struct ObjectText(Map<String, Value>);
 
 impl Readable for ObjectText {
-    fn read(value: Value) -> Result<ObjectText, Misread> {
-        match JsonText::read(value)?.0 {
-            Value::Object(members) => Ok(ObjectText(members)),
-            other => Err(Misread::expected("the JSON text of an object", &other)),
+    fn blank() -> ObjectText {
+        ObjectText(Map::new())
+    }
+
+    fn read(&mut self, value: Value, reading: &mut Reading) {
+        let mut text = JsonText::blank();
+        text.read(value, reading);
+        match text.0 {
+            Value::Object(members) => self.0 = members,
+            other => reading.expected("the JSON text of an object", &other),
         }
     }
 }

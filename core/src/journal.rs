@@ -10,10 +10,9 @@ use crate::effect::Effect;
 use crate::event::{Event, RecordedTurn};
 use crate::gate::Judged;
 use crate::invariants;
-use crate::json;
-use crate::limits::Limits;
+use crate::json::{self, MAX_DOCUMENT_DEPTH};
 use crate::plan::RunPlan;
-use crate::read::{Members, Misread, Readable, readable};
+use crate::read::{Misread, read, readable};
 use crate::run::Run;
 use crate::storage::{LoadError, canonical, check_version, digest};
 use crate::time::Timestamp;
@@ -35,6 +34,14 @@ pub struct JournalEntry {
     judged: Option<Box<Judged>>,
 }
 
+struct EntryIn {
+    revision: u64,
+    at: Timestamp,
+    event: Event,
+}
+
+readable!(EntryIn { revision, at, event });
+
 impl JournalEntry {
     pub(crate) fn new(revision: u64, at: Timestamp, event: Event, judged: Option<Judged>) -> JournalEntry {
         JournalEntry { revision, at, event, judged: judged.map(Box::new) }
@@ -51,15 +58,9 @@ impl JournalEntry {
     /// # Errors
     /// `JOURNAL_INVALID` with the place.
     pub fn from_json(entry: &str, judged: Option<&str>) -> Result<JournalEntry, LoadError> {
-        let mut members = Members::of(read_text(entry)?).map_err(broken)?;
-        let mut entry = || {
-            let (revision, at, event) = (members.take("revision")?, members.take("at")?, members.take("event")?);
-            Ok(JournalEntry { revision, at, event, judged: None })
-        };
-        let entry = entry().map_err(broken)?;
-        members.end().map_err(broken)?;
-        let judged = judged.map(|text| Readable::read(read_text(text)?).map_err(broken)).transpose()?;
-        Ok(JournalEntry { judged, ..entry })
+        let EntryIn { revision, at, event } = read(read_text(entry)?).map_err(broken)?;
+        let judged = judged.map(|text| read(read_text(text)?).map_err(broken)).transpose()?;
+        Ok(JournalEntry { revision, at, event, judged })
     }
 
     /// The entry without a turn's text: its digest and the recorded decision instead. Other entries stay as they are.
@@ -132,7 +133,7 @@ struct DocumentOut<'j> {
 }
 
 struct DocumentIn {
-    #[expect(dead_code, reason = "read before the rest, so that a newer document gets its own code")]
+    /// Looked at before the rest is read, so that a newer document gets its own code.
     version: u64,
     run_id: String,
     head: String,
@@ -183,6 +184,12 @@ impl Journal {
             journal.check_and_push(link)?;
         }
         Ok(journal)
+    }
+
+    /// The id of the run.
+    #[must_use]
+    pub fn run_id(&self) -> &str {
+        &self.run_id
     }
 
     /// How many entries there are.
@@ -244,7 +251,7 @@ impl Journal {
     fn from_document(text: &str) -> Result<(Journal, Option<RunPlan>), LoadError> {
         let document = read_text(text)?;
         check_version(&document, JOURNAL_VERSION, Code::JournalVersionUnsupported, Code::JournalInvalid)?;
-        let document = DocumentIn::read(document).map_err(broken)?;
+        let document: DocumentIn = read(document).map_err(broken)?;
         let mut journal = Journal { run_id: document.run_id, links: Vec::new() };
         for link in document.entries {
             journal.check_and_push(link)?;
@@ -316,15 +323,12 @@ impl Run {
 pub(crate) fn read_line(line: &str, number: u64) -> Result<Link, LoadError> {
     let place = || format!("entry {number}");
     let value = json::parse_value(line, MAX_DOCUMENT_DEPTH).map_err(|fault| invalid(place(), fault.to_string()))?;
-    Link::read(value).map_err(|misread| invalid(place(), misread.sentence("it")))
+    read(value).map_err(|misread| invalid(place(), misread.sentence("it")))
 }
 
 fn link_digest(previous: &str, revision: u64, at: Timestamp, event: &Event) -> String {
     digest(&["turnlatch journal", previous, &canonical(&(revision, at, event))])
 }
-
-/// An event stands three levels down in a journal.
-const MAX_DOCUMENT_DEPTH: usize = 2 * Limits::MAX_JSON_DEPTH + 3;
 
 fn read_text(text: &str) -> Result<Value, LoadError> {
     json::parse_value(text, MAX_DOCUMENT_DEPTH).map_err(|fault| invalid("the document", fault.to_string()))

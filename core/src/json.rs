@@ -13,6 +13,7 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::codes::Code;
+use crate::limits::Limits;
 pub(crate) use builder::build;
 pub(crate) use scanner::{Container, Scanner, Shape};
 
@@ -60,6 +61,15 @@ pub(crate) fn parse_value(text: &str, max_depth: usize) -> Result<Value, Fault> 
     let end = scanner.value(0).map_err(|broken| broken.fault)?.end;
     if end == trimmed.len() { build(trimmed) } else { Err(Fault::Syntax) }
 }
+
+/// Reads JSON text for a binding, as strictly as everything else is read; none if it cannot be taken.
+#[must_use]
+pub fn parse_json(text: &str) -> Option<Value> {
+    parse_value(text, MAX_DOCUMENT_DEPTH).ok()
+}
+
+/// An event is nested twice as deep as its output may be, and stands three levels down in a journal.
+pub(crate) const MAX_DOCUMENT_DEPTH: usize = 2 * Limits::MAX_JSON_DEPTH + 3;
 
 /// The text without JSON white space around it and without a byte order mark before it.
 pub(crate) fn trim(text: &str) -> &str {

@@ -1,8 +1,9 @@
 //! How much of anything the core takes in before it says no (BAD-2).
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use crate::read::readable;
+use crate::read::{Reading, readable};
 
 /// Sizes beyond which input is refused or cut; part of the plan, so that a replay decides with the same ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,6 +53,25 @@ impl Limits {
         reply_bytes: MIB,
         interactions: 10_000,
     };
+
+    /// Reads limits of a host's; the default holds for those that are not given.
+    ///
+    /// # Errors
+    /// A sentence, if a name is none of a limit or a value is no whole number.
+    pub fn from_value(given: Value) -> Result<Limits, String> {
+        let (mut limits, mut reading) = (Limits::DEFAULT, Reading::default());
+        let mut members = reading.members(given);
+        members.take_if_given("turn_text_bytes", &mut limits.turn_text_bytes);
+        members.take_if_given("json_depth", &mut limits.json_depth);
+        members.take_if_given("schema_bytes", &mut limits.schema_bytes);
+        members.take_if_given("manifest_bytes", &mut limits.manifest_bytes);
+        members.take_if_given("prompt_bytes", &mut limits.prompt_bytes);
+        members.take_if_given("options", &mut limits.options);
+        members.take_if_given("reply_bytes", &mut limits.reply_bytes);
+        members.take_if_given("interactions", &mut limits.interactions);
+        members.end();
+        reading.end(limits).map_err(|misread| misread.sentence("the limits"))
+    }
 
     /// The names of the limits that make no sense.
     pub(crate) fn problems(&self) -> impl Iterator<Item = &'static str> {

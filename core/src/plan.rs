@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::codes::{Code, Note};
 use crate::json;
 use crate::limits::Limits;
-use crate::read::{Readable, readable, readable_names};
+use crate::read::{read, readable, readable_names};
 use crate::schema::OutputSchema;
 use crate::storage::LoadError;
 
@@ -135,7 +135,7 @@ impl RunPlan {
     pub fn from_json(text: &str) -> Result<RunPlan, LoadError> {
         let plan = json::parse_value(text, Limits::MAX_JSON_DEPTH)
             .map_err(|fault| LoadError::new(Code::SnapshotInvalid, "the document", fault.to_string()))?;
-        RunPlan::read(plan).map_err(|misread| misread.load_error(Code::SnapshotInvalid))
+        read(plan).map_err(|misread| misread.load_error(Code::SnapshotInvalid))
     }
 
     pub(crate) fn is_interactive(&self) -> bool {

@@ -1,7 +1,8 @@
 //! Reading data from outside, member by member: what is missing, unknown or of the wrong kind is told with its place.
 //!
-//! By hand and not by `serde`: the messages are read by people and stay the same in every version, a list is never taken
-//! for an object, and a browser downloads a third of the code.
+//! By hand and not by `serde`: the messages are read by people and stay the same in every version, and a list is never
+//! taken for an object. Data is read into places that are there already, and the first thing that is wrong is kept: with
+//! no way out in the middle of a struct, and one function for the members of all of them, a browser downloads little.
 
 use std::borrow::Cow;
 
@@ -12,14 +13,26 @@ use crate::text;
 use crate::time::Timestamp;
 
 /// Data that can be read back.
-pub(crate) trait Readable: Sized {
-    /// Reads a value.
-    fn read(value: Value) -> Result<Self, Misread>;
+pub(crate) trait Readable {
+    /// What stands in a place before anything is read into it.
+    fn blank() -> Self
+    where
+        Self: Sized;
 
-    /// What stands for a member that is not there.
-    fn absent() -> Result<Self, Misread> {
-        Err(Misread::new("is missing"))
+    /// Reads a value into its place. If `reading` is told that something is wrong, then the place is not looked at.
+    fn read(&mut self, value: Value, reading: &mut Reading);
+
+    /// Whether a member may be missing; then its place stays blank.
+    fn may_be_missing(&self) -> bool {
+        false
     }
+}
+
+/// Reads a whole.
+pub(crate) fn read<T: Readable>(value: Value) -> Result<T, Misread> {
+    let (mut whole, mut reading) = (T::blank(), Reading::default());
+    whole.read(value, &mut reading);
+    reading.end(whole)
 }
 
 /// What could not be read.
@@ -32,21 +45,6 @@ pub(crate) struct Misread {
 }
 
 impl Misread {
-    pub(crate) fn new(message: impl Into<String>) -> Misread {
-        Misread { place: String::new(), message: message.into() }
-    }
-
-    pub(crate) fn expected(what: &str, found: &Value) -> Misread {
-        Misread::new(format!("must be {what}, found {}", kind(found)))
-    }
-
-    /// The same, seen from one level up.
-    fn within(mut self, place: &str) -> Misread {
-        let dot = if self.place.is_empty() || self.place.starts_with('[') { "" } else { "." };
-        self.place = format!("{place}{dot}{}", self.place);
-        self
-    }
-
     /// What is wrong as one sentence about the place, or about the whole.
     pub(crate) fn sentence(&self, whole: &str) -> String {
         if self.place.is_empty() {
@@ -57,34 +55,113 @@ impl Misread {
     }
 }
 
-/// What is left to be taken of an object.
-pub(crate) struct Members {
-    members: Map<String, Value>,
+/// How far reading has gone well.
+#[derive(Default)]
+pub(crate) struct Reading {
+    misread: Option<Misread>,
 }
 
-impl Members {
-    pub(crate) fn of(value: Value) -> Result<Members, Misread> {
-        match value {
-            Value::Object(members) => Ok(Members { members }),
-            other => Err(Misread::expected("an object", &other)),
+impl Reading {
+    /// Tells what is wrong here; what was told before is kept.
+    pub(crate) fn wrong(&mut self, message: impl Into<String>) {
+        self.misread.get_or_insert_with(|| Misread { place: String::new(), message: message.into() });
+    }
+
+    #[cold]
+    pub(crate) fn expected(&mut self, what: &str, found: &Value) {
+        self.wrong(format!("must be {what}, found {}", kind(found)));
+    }
+
+    /// Which of these names a value is.
+    pub(crate) fn one_of(&mut self, names: &[&str], value: &Value) -> Option<usize> {
+        let found = names.iter().position(|name| value.as_str() == Some(name));
+        if found.is_none() {
+            let names: Vec<_> = names.iter().map(|name| format!(" `{name}`")).collect();
+            self.expected(&format!("one of{}", names.concat()), value);
+        }
+        found
+    }
+
+    /// The members of an object; of what is none, nothing is left to be read.
+    pub(crate) fn members(&mut self, value: Value) -> Members<'_> {
+        let members = match value {
+            Value::Object(members) => members,
+            other => {
+                self.expected("an object", &other);
+                Map::new()
+            }
+        };
+        Members { members, reading: self }
+    }
+
+    /// Reads what stands at a place, unless something is wrong already.
+    fn read_at(&mut self, place: &str, read: impl FnOnce(&mut Reading)) {
+        if self.misread.is_some() {
+            return;
+        }
+        read(self);
+        if let Some(misread) = &mut self.misread {
+            let dot = if misread.place.is_empty() || misread.place.starts_with('[') { "" } else { "." };
+            misread.place = format!("{place}{dot}{}", misread.place);
         }
     }
 
-    pub(crate) fn take<T: Readable>(&mut self, name: &str) -> Result<T, Misread> {
+    /// What was read, if nothing is wrong with it.
+    pub(crate) fn end<T>(self, whole: T) -> Result<T, Misread> {
+        match self.misread {
+            None => Ok(whole),
+            Some(misread) => Err(misread),
+        }
+    }
+}
+
+/// What is left to be taken of an object.
+pub(crate) struct Members<'r> {
+    members: Map<String, Value>,
+    reading: &'r mut Reading,
+}
+
+impl Members<'_> {
+    /// Reads a member into its place.
+    pub(crate) fn take(&mut self, name: &str, place: &mut dyn Readable) {
         let member = self.members.shift_remove(name);
-        member.map_or_else(T::absent, T::read).map_err(|misread| misread.within(name))
+        self.reading.read_at(name, |reading| match member {
+            Some(value) => place.read(value, reading),
+            None if place.may_be_missing() => {}
+            None => reading.wrong("is missing"),
+        });
     }
 
-    /// What is left, as a value of its own.
-    pub(crate) fn rest(self) -> Value {
-        Value::Object(self.members)
+    /// Reads a member into its place if it is there.
+    pub(crate) fn take_if_given(&mut self, name: &str, place: &mut dyn Readable) {
+        if self.members.contains_key(name) {
+            self.take(name, place);
+        }
+    }
+
+    /// A member that says what the others are.
+    pub(crate) fn tag(&mut self, name: &str) -> String {
+        let mut tag = String::new();
+        self.take(name, &mut tag);
+        tag
+    }
+
+    /// Reads all that is left into one place.
+    pub(crate) fn rest(self, place: &mut dyn Readable) {
+        if self.reading.misread.is_none() {
+            place.read(Value::Object(self.members), self.reading);
+        }
+    }
+
+    /// Tells what is wrong with the object itself.
+    pub(crate) fn wrong(&mut self, message: impl Into<String>) {
+        self.reading.wrong(message);
     }
 
     /// Everything has been taken.
-    pub(crate) fn end(self) -> Result<(), Misread> {
-        match self.members.keys().next() {
-            None => Ok(()),
-            Some(name) => Err(Misread::new(format!("has the unknown field {}", text::quoted(name)))),
+    pub(crate) fn end(self) {
+        if let Some(name) = self.members.keys().next() {
+            self.reading.wrong(format!("has the unknown field {}", text::quoted(name)));
         }
     }
 }
@@ -93,10 +170,14 @@ impl Members {
 macro_rules! readable {
     ($type:ident { $($member:ident),+ $(,)? }) => {
         impl crate::read::Readable for $type {
-            fn read(value: serde_json::Value) -> Result<Self, crate::read::Misread> {
-                let mut members = crate::read::Members::of(value)?;
-                let read = $type { $($member: members.take(stringify!($member))?),+ };
-                members.end().map(|()| read)
+            fn blank() -> Self {
+                $type { $($member: crate::read::Readable::blank()),+ }
+            }
+
+            fn read(&mut self, value: serde_json::Value, reading: &mut crate::read::Reading) {
+                let mut members = reading.members(value);
+                $(members.take(stringify!($member), &mut self.$member);)+
+                members.end();
             }
         }
     };
@@ -104,12 +185,16 @@ macro_rules! readable {
 
 /// Lets an enum without data be read by its names.
 macro_rules! readable_names {
-    ($type:ident { $($name:literal => $variant:ident),+ $(,)? }) => {
+    ($type:ident { $first_name:literal => $first:ident $(, $name:literal => $variant:ident)* $(,)? }) => {
         impl crate::read::Readable for $type {
-            fn read(value: serde_json::Value) -> Result<Self, crate::read::Misread> {
-                match value.as_str() {
-                    $(Some($name) => Ok($type::$variant),)+
-                    _ => Err(crate::read::Misread::expected(concat!("one of", $(" `", $name, "`"),+), &value)),
+            fn blank() -> Self {
+                $type::$first
+            }
+
+            fn read(&mut self, value: serde_json::Value, reading: &mut crate::read::Reading) {
+                let found = reading.one_of(&[$first_name $(, $name)*], &value);
+                if let Some(variant) = found.and_then(|found| [$type::$first $(, $type::$variant)*].get(found).copied()) {
+                    *self = variant;
                 }
             }
         }
@@ -118,97 +203,152 @@ macro_rules! readable_names {
 
 pub(crate) use {readable, readable_names};
 
+/// Lets plain data be read: what a value gives, or else what was expected.
+macro_rules! readable_plainly {
+    ($($type:ty: $blank:expr, $expected:literal, $take:expr;)+) => {
+        $(impl Readable for $type {
+            fn blank() -> Self {
+                $blank
+            }
+
+            fn read(&mut self, value: Value, reading: &mut Reading) {
+                let take: fn(&Value) -> Option<$type> = $take;
+                match take(&value) {
+                    Some(taken) => *self = taken,
+                    None => reading.expected($expected, &value),
+                }
+            }
+        })+
+    };
+}
+
+readable_plainly! {
+    bool: false, "a boolean", Value::as_bool;
+    u64: 0, "a whole number", Value::as_u64;
+    i64: 0, "an integer", Value::as_i64;
+    Timestamp: Timestamp::default(), "whole milliseconds up to 9007199254740991",
+        |value| value.as_u64().and_then(Timestamp::from_millis);
+}
+
+impl Readable for u32 {
+    fn blank() -> u32 {
+        0
+    }
+
+    fn read(&mut self, value: Value, reading: &mut Reading) {
+        match value.as_u64().map(u32::try_from) {
+            Some(Ok(small)) => *self = small,
+            Some(Err(_)) => reading.expected("a whole number up to 4294967295", &value),
+            None => reading.expected("a whole number", &value),
+        }
+    }
+}
+
+impl Readable for usize {
+    fn blank() -> usize {
+        0
+    }
+
+    fn read(&mut self, value: Value, reading: &mut Reading) {
+        match value.as_u64().map(usize::try_from) {
+            Some(Ok(size)) => *self = size,
+            Some(Err(_)) => reading.expected("a smaller number", &value),
+            None => reading.expected("a whole number", &value),
+        }
+    }
+}
+
 impl Readable for Value {
-    fn read(value: Value) -> Result<Value, Misread> {
-        Ok(value)
+    fn blank() -> Value {
+        Value::Null
+    }
+
+    fn read(&mut self, value: Value, _: &mut Reading) {
+        *self = value;
     }
 }
 
 impl Readable for String {
-    fn read(value: Value) -> Result<String, Misread> {
+    fn blank() -> String {
+        String::new()
+    }
+
+    fn read(&mut self, value: Value, reading: &mut Reading) {
         match value {
-            Value::String(text) => Ok(text),
-            other => Err(Misread::expected("a text", &other)),
+            Value::String(text) => *self = text,
+            other => reading.expected("a text", &other),
         }
     }
 }
 
 impl Readable for Cow<'static, str> {
-    fn read(value: Value) -> Result<Cow<'static, str>, Misread> {
-        String::read(value).map(Cow::Owned)
+    fn blank() -> Cow<'static, str> {
+        Cow::Borrowed("")
     }
-}
 
-impl Readable for bool {
-    fn read(value: Value) -> Result<bool, Misread> {
-        value.as_bool().ok_or_else(|| Misread::expected("a boolean", &value))
-    }
-}
-
-impl Readable for u64 {
-    fn read(value: Value) -> Result<u64, Misread> {
-        value.as_u64().ok_or_else(|| Misread::expected("a whole number", &value))
-    }
-}
-
-impl Readable for i64 {
-    fn read(value: Value) -> Result<i64, Misread> {
-        value.as_i64().ok_or_else(|| Misread::expected("an integer", &value))
-    }
-}
-
-impl Readable for u32 {
-    fn read(value: Value) -> Result<u32, Misread> {
-        let small = u64::read(value.clone())?.try_into();
-        small.map_err(|_| Misread::expected("a whole number up to 4294967295", &value))
-    }
-}
-
-impl Readable for usize {
-    fn read(value: Value) -> Result<usize, Misread> {
-        let size = u64::read(value.clone())?.try_into();
-        size.map_err(|_| Misread::expected("a smaller number", &value))
-    }
-}
-
-impl Readable for Timestamp {
-    fn read(value: Value) -> Result<Timestamp, Misread> {
-        let time = value.as_u64().and_then(Timestamp::from_millis);
-        time.ok_or_else(|| Misread::expected("whole milliseconds up to 9007199254740991", &value))
+    fn read(&mut self, value: Value, reading: &mut Reading) {
+        self.to_mut().read(value, reading);
     }
 }
 
 impl Readable for Code {
-    fn read(value: Value) -> Result<Code, Misread> {
-        Code::from_text(&String::read(value)?).ok_or_else(|| Misread::new("is not one of the codes"))
+    fn blank() -> Code {
+        Code::RequestMalformed
+    }
+
+    fn read(&mut self, value: Value, reading: &mut Reading) {
+        let mut text = String::new();
+        text.read(value, reading);
+        match Code::from_text(&text) {
+            Some(code) => *self = code,
+            None => reading.wrong("is not one of the codes"),
+        }
     }
 }
 
 impl<T: Readable> Readable for Box<T> {
-    fn read(value: Value) -> Result<Box<T>, Misread> {
-        T::read(value).map(Box::new)
+    fn blank() -> Box<T> {
+        Box::new(T::blank())
+    }
+
+    fn read(&mut self, value: Value, reading: &mut Reading) {
+        T::read(self, value, reading);
     }
 }
 
 /// Null and nothing are the same.
 impl<T: Readable> Readable for Option<T> {
-    fn read(value: Value) -> Result<Option<T>, Misread> {
-        if value.is_null() { Ok(None) } else { T::read(value).map(Some) }
+    fn blank() -> Option<T> {
+        None
     }
 
-    fn absent() -> Result<Option<T>, Misread> {
-        Ok(None)
+    fn read(&mut self, value: Value, reading: &mut Reading) {
+        if !value.is_null() {
+            self.insert(T::blank()).read(value, reading);
+        }
+    }
+
+    fn may_be_missing(&self) -> bool {
+        true
     }
 }
 
 impl<T: Readable> Readable for Vec<T> {
-    fn read(value: Value) -> Result<Vec<T>, Misread> {
-        let Value::Array(items) = value else { return Err(Misread::expected("a list", &value)) };
-        let mut list = Vec::with_capacity(items.len());
-        for (index, item) in items.into_iter().enumerate() {
-            list.push(T::read(item).map_err(|misread| misread.within(&format!("[{index}]")))?);
+    fn blank() -> Vec<T> {
+        Vec::new()
+    }
+
+    fn read(&mut self, value: Value, reading: &mut Reading) {
+        match value {
+            Value::Array(items) => {
+                for (index, item) in items.into_iter().enumerate() {
+                    let mut place = T::blank();
+                    reading.read_at(&format!("[{index}]"), |reading| place.read(item, reading));
+                    self.push(place);
+                }
+            }
+            other => reading.expected("a list", &other),
         }
-        Ok(list)
     }
 }
 

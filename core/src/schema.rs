@@ -30,7 +30,7 @@ pub use self::engine::{SchemaEngine, SchemaValidator};
 use crate::codes::Code;
 use crate::json;
 use crate::limits::Limits;
-use crate::read::{Misread, Readable, readable};
+use crate::read::{Readable, Reading, readable};
 use crate::text::{display_text, head};
 
 /// A compiled schema; cheap to clone.
@@ -173,13 +173,23 @@ impl Serialize for OutputSchema {
 }
 
 impl Readable for OutputSchema {
-    fn read(value: Value) -> Result<OutputSchema, Misread> {
+    fn blank() -> OutputSchema {
+        let nothing = Compiled { text: String::new(), validator: None, declared: BTreeSet::new() };
+        OutputSchema { compiled: Arc::new(nothing) }
+    }
+
+    fn read(&mut self, value: Value, reading: &mut Reading) {
+        let mut text = String::new();
+        text.read(value, reading);
         // Its size was checked when it was admitted, perhaps with another limit than the default.
         let limits = Limits { schema_bytes: usize::MAX, ..Limits::default() };
-        OutputSchema::compile(&String::read(value)?, &limits).map_err(|problems| {
-            let first = problems.first().map_or("", |problem| &problem.message);
-            Misread::new(format!("is not a schema that can be used: {first}"))
-        })
+        match OutputSchema::compile(&text, &limits) {
+            Ok(schema) => *self = schema,
+            Err(problems) => {
+                let first = problems.first().map_or("", |problem| &problem.message);
+                reading.wrong(format!("is not a schema that can be used: {first}"));
+            }
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::invariants;
 use crate::json;
 use crate::limits::Limits;
 use crate::plan::RunPlan;
-use crate::read::{Readable, readable};
+use crate::read::{read, readable};
 use crate::run::{Life, Run};
 use crate::storage::{LoadError, canonical, check_version, digest};
 
@@ -23,7 +23,7 @@ struct ContentOut<'r> {
 }
 
 struct DocumentIn {
-    #[expect(dead_code, reason = "read before the rest, so that a newer document gets its own code")]
+    /// Looked at before the rest is read, so that a newer document gets its own code.
     version: u64,
     digest: String,
     run: ContentIn,
@@ -59,7 +59,7 @@ impl Run {
             .map_err(|fault| invalid("the document", format!("{fault}")))?;
         check_version(&document, SNAPSHOT_VERSION, Code::SnapshotVersionUnsupported, Code::SnapshotInvalid)?;
         let written = document.get("run").cloned();
-        let document = DocumentIn::read(document).map_err(|misread| misread.load_error(Code::SnapshotInvalid))?;
+        let document: DocumentIn = read(document).map_err(|misread| misread.load_error(Code::SnapshotInvalid))?;
         let ContentIn { plan, life, history } = document.run;
         let read = ContentOut { plan: &plan, life: &life, history: &history };
         let text = canonical(&read);

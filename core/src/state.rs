@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::effect::EffectRef;
 use crate::interaction::PendingInteraction;
-use crate::read::{Members, Misread, Readable, readable, readable_names};
+use crate::read::{Readable, Reading, readable, readable_names};
 
 /// Where a run is, as everybody may know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -165,32 +165,62 @@ pub(crate) struct Ended {
 readable!(Ended { how });
 
 impl Readable for State {
-    fn read(value: Value) -> Result<State, Misread> {
-        let mut members = Members::of(value)?;
-        let status: String = members.take("status")?;
-        let rest = members.rest();
-        match status.as_str() {
-            "queued" => Readable::read(rest).map(State::Queued),
-            "running" => Readable::read(rest).map(State::Running),
-            "waiting_user" => Readable::read(rest).map(State::WaitingUser),
-            "ended" => Readable::read(rest).map(State::Ended),
-            _ => Err(Misread::new("has no state's name as its `status`")),
+    fn blank() -> State {
+        State::Queued(Queued::blank())
+    }
+
+    fn read(&mut self, value: Value, reading: &mut Reading) {
+        let mut members = reading.members(value);
+        match members.tag("status").as_str() {
+            "queued" => {
+                let mut queued = Queued::blank();
+                members.rest(&mut queued);
+                *self = State::Queued(queued);
+            }
+            "running" => {
+                let mut running = Running::blank();
+                members.rest(&mut running);
+                *self = State::Running(running);
+            }
+            "waiting_user" => {
+                let mut waiting = Box::blank();
+                members.rest(&mut waiting);
+                *self = State::WaitingUser(waiting);
+            }
+            "ended" => {
+                let mut ended = Ended::blank();
+                members.rest(&mut ended);
+                *self = State::Ended(ended);
+            }
+            _ => members.wrong("has no state's name as its `status`"),
         }
     }
 }
 
 impl Readable for Outcome {
-    fn read(value: Value) -> Result<Outcome, Misread> {
-        let mut members = Members::of(value)?;
-        let outcome: String = members.take("outcome")?;
-        match outcome.as_str() {
+    fn blank() -> Outcome {
+        Outcome::Succeeded { data_text: None }
+    }
+
+    fn read(&mut self, value: Value, reading: &mut Reading) {
+        let mut members = reading.members(value);
+        let mut error = RunError::blank();
+        match members.tag("outcome").as_str() {
             "succeeded" => {
-                let data_text = members.take("data_text")?;
-                members.end().map(|()| Outcome::Succeeded { data_text })
+                let mut data_text = None;
+                members.take("data_text", &mut data_text);
+                members.end();
+                *self = Outcome::Succeeded { data_text };
             }
-            "failed" => Readable::read(members.rest()).map(Outcome::Failed),
-            "canceled" => Readable::read(members.rest()).map(Outcome::Canceled),
-            _ => Err(Misread::new("has no end's name as its `outcome`")),
+            "failed" => {
+                members.rest(&mut error);
+                *self = Outcome::Failed(error);
+            }
+            "canceled" => {
+                members.rest(&mut error);
+                *self = Outcome::Canceled(error);
+            }
+            _ => members.wrong("has no end's name as its `outcome`"),
         }
     }
 }

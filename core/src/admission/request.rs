@@ -7,7 +7,7 @@ use crate::codes::{Code, Note};
 use crate::json;
 use crate::limits::Limits;
 use crate::plan::{DEFAULT_SESSION_TIMEOUT_SEC, ExecutionMode, InterruptedTurn, Profile, SoftCompletion};
-use crate::read::Readable;
+use crate::read::{Readable, read};
 use crate::text;
 
 /// A request as far as it could be read.
@@ -96,7 +96,7 @@ impl Reader<'_> {
 
     fn execution_mode(&mut self) -> Option<ExecutionMode> {
         let Some(value) = self.members.get("execution_mode") else { return Some(ExecutionMode::default()) };
-        let mode = ExecutionMode::read(value.clone()).ok();
+        let mode = read(value.clone()).ok();
         if mode.is_none() {
             let message = format!("expected `auto` or `interactive`, {}", found(value));
             self.problems.push(Problem::new(Code::ExecutionModeInvalid, "request/execution_mode", message));
@@ -144,7 +144,7 @@ impl Reader<'_> {
             self.settings_problems.push(unknown_option("request/interactive_profile", name, &["kind"]));
         }
         let Some(kind) = members.get("kind") else { return Profile::default() };
-        Readable::read(kind.clone()).unwrap_or_else(|_| {
+        read(kind.clone()).unwrap_or_else(|_| {
             self.invalid("interactive_profile/kind", "`resumable` or `sticky_process`", kind);
             Profile::default()
         })
@@ -152,7 +152,7 @@ impl Reader<'_> {
 
     fn choice<T: Readable + Default>(&mut self, name: &str, expected: &str) -> T {
         let Some(value) = self.members.get(name) else { return T::default() };
-        T::read(value.clone()).unwrap_or_else(|_| {
+        read(value.clone()).unwrap_or_else(|_| {
             self.invalid(name, expected, value);
             T::default()
         })

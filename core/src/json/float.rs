@@ -226,18 +226,46 @@ mod tests {
     #[test]
     fn every_number_is_the_one_that_the_standard_library_reads() {
         for token in [
-            "0.0", "-0.0", "0e5", "-0", "1.5", "0.1", "1e22", "1e23", "9007199254740993.0", "1e308", "1.8e308", "1e309",
-            "1e400", "1e99999999999", "1e-99999999999", "-1e-400", "5e-324", "2.4703282292062327e-324",
-            "2.4703282292062328e-324", "2.2250738585072011e-308", "2.2250738585072014e-308", "1.7976931348623157e308",
-            "1.7976931348623158e308", "1.7976931348623159e308", "0.000000000000000000000000000000001e+33", "1E+2",
-            "100000000000000016777215.0", "100000000000000016777216.0", "6.631236846766476e-316", "3.5e-323",
+            "0.0",
+            "-0.0",
+            "0e5",
+            "-0",
+            "1.5",
+            "0.1",
+            "1e22",
+            "1e23",
+            "9007199254740993.0",
+            "1e308",
+            "1.8e308",
+            "1e309",
+            "1e400",
+            "1e99999999999",
+            "1e-99999999999",
+            "-1e-400",
+            "5e-324",
+            "2.4703282292062327e-324",
+            "2.4703282292062328e-324",
+            "2.2250738585072011e-308",
+            "2.2250738585072014e-308",
+            "1.7976931348623157e308",
+            "1.7976931348623158e308",
+            "1.7976931348623159e308",
+            "0.000000000000000000000000000000001e+33",
+            "1E+2",
+            "100000000000000016777215.0",
+            "100000000000000016777216.0",
+            "6.631236846766476e-316",
+            "3.5e-323",
         ] {
             check(token);
         }
         for numbers in numbers().take(200_000).collect::<Vec<_>>().windows(2) {
             let [number, other] = numbers else { continue };
             let number = number >> (other % 64);
-            check(&format!("{number}e{}", i64::try_from(other >> 32).unwrap() % 360 - 180 - i64::try_from(other % 160).unwrap()));
+            check(&format!(
+                "{number}e{}",
+                i64::try_from(other >> 32).unwrap() % 360 - 180 - i64::try_from(other % 160).unwrap()
+            ));
             check(&format!("{:e}", f64::from_bits(other & 0xbfff_ffff_ffff_ffff)));
             check(&format!("{number}.{other}"));
         }
@@ -250,8 +278,11 @@ mod tests {
             let middle = middle(below, f64::from_bits(below.to_bits() + 1));
             check(&format!("{middle}e-1076"));
             check(&format!("{middle}{}1e-1977", "0".repeat(900)));
-            check(&format!("{}4{}e-1976", middle.trim_end_matches('0').trim_end_matches('5'), "9".repeat(
-                900 + middle.len() - middle.trim_end_matches('0').len())));
+            check(&format!(
+                "{}4{}e-1976",
+                middle.trim_end_matches('0').trim_end_matches('5'),
+                "9".repeat(900 + middle.len() - middle.trim_end_matches('0').len())
+            ));
         }
     }
 
