@@ -1,6 +1,5 @@
 //! JavaScript's bytes to text and data, and answers back to text.
 
-use serde::Serialize;
 use serde_json::Value;
 use turnlatch::{Timestamp, parse_json};
 use wasm_bindgen::prelude::*;
@@ -38,11 +37,6 @@ pub(crate) fn read_list(bytes: &[u8]) -> Result<Vec<Value>, JsValue> {
         Value::Array(items) => Ok(items),
         _ => Err(misuse("expected a list")),
     }
-}
-
-/// Any answer of the core as JSON text.
-pub(crate) fn json_text(answer: &(impl Serialize + ?Sized)) -> Result<String, JsValue> {
-    serde_json::to_string(answer).map_err(|error| misuse(&error.to_string()))
 }
 
 /// A time from outside. What is no number arrives as NaN, which JSON has no word for but null.

@@ -1,27 +1,57 @@
 //! The core's three ways to say no, as texts that `js/errors.ts` makes errors of.
 
-use serde_json::{Value, json};
-use turnlatch::{LoadError, Refusal, Rejected};
+use serde_json::Value;
+use turnlatch::{LoadError, Refusal, Rejected, Writable, Writer, json_text};
 use wasm_bindgen::prelude::*;
 
 pub(crate) fn refused(refusal: &Refusal) -> JsValue {
-    told("refused", refusal.code(), &refusal.message, json!(refusal.problems))
+    told("refused", refusal.code(), &refusal.message, &refusal.problems)
 }
 
 pub(crate) fn rejected(rejected: &Rejected) -> JsValue {
-    told("rejected", rejected.code(), &rejected.message, json!(rejected.receipt))
+    told(
+        "rejected",
+        rejected.code(),
+        &rejected.message,
+        rejected.receipt.as_ref().map_or(&Value::Null, |receipt| receipt),
+    )
 }
 
 pub(crate) fn not_loaded(error: &LoadError) -> JsValue {
-    told("not_loaded", error.code(), &error.message, json!({ "place": error.place }))
+    told("not_loaded", error.code(), &error.message, &Place(&error.place))
 }
 
 /// A caller's mistake that is no decision about a run: JavaScript's `TypeError`.
 pub(crate) fn misuse(message: &str) -> JsValue {
-    told("misuse", "", message, Value::Null)
+    told("misuse", "", message, &Value::Null)
 }
 
-fn told(kind: &str, code: &str, message: &str, details: Value) -> JsValue {
-    let text = json!({ "kind": kind, "code": code, "message": message, "details": details }).to_string();
-    JsValue::from_str(&text)
+struct Place<'e>(&'e str);
+
+impl Writable for Place<'_> {
+    fn write(&self, out: &mut Writer) {
+        out.object(|out| out.member("place", &self.0));
+    }
+}
+
+struct Told<'e> {
+    kind: &'e str,
+    code: &'e str,
+    message: &'e str,
+    details: &'e dyn Writable,
+}
+
+impl Writable for Told<'_> {
+    fn write(&self, out: &mut Writer) {
+        out.object(|out| {
+            out.member("kind", &self.kind);
+            out.member("code", &self.code);
+            out.member("message", &self.message);
+            out.member("details", self.details);
+        });
+    }
+}
+
+fn told(kind: &str, code: &str, message: &str, details: &dyn Writable) -> JsValue {
+    JsValue::from_str(&json_text(&Told { kind, code, message, details }))
 }

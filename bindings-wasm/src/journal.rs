@@ -1,10 +1,9 @@
 //! Journals and their entries. They cross as text and nothing of them stays here, so nobody has to free them.
 
-use serde::Serialize;
-use turnlatch::{Effect, Journal, JournalEntry};
+use turnlatch::{Effect, Journal, JournalEntry, Writable, Writer, json_text};
 use wasm_bindgen::prelude::*;
 
-use crate::convert::{json_text, read_texts, text};
+use crate::convert::{read_texts, text};
 use crate::errors::not_loaded;
 use crate::run::keep;
 use crate::table::PLANS;
@@ -19,7 +18,7 @@ fn read_entry(entry: &[u8], judged: Option<Box<[u8]>>, compact: bool) -> Result<
 /// An entry's JSON text.
 #[wasm_bindgen]
 pub fn entry_text(entry: &[u8], judged: Option<Box<[u8]>>, compact: bool) -> Result<String, JsValue> {
-    json_text(&read_entry(entry, judged, compact)?)
+    Ok(json_text(&read_entry(entry, judged, compact)?))
 }
 
 /// An entry's JSON text, chained to the text before it.
@@ -36,24 +35,28 @@ pub fn entry_line(
     line.map_err(|error| not_loaded(&error))
 }
 
-#[derive(Serialize)]
-struct Loaded<'j> {
-    run_id: &'j str,
-    lines: Vec<String>,
+struct Loaded(Journal);
+
+impl Writable for Loaded {
+    fn write(&self, out: &mut Writer) {
+        out.object(|out| {
+            out.member("run_id", &self.0.run_id());
+            out.member("lines", &self.0.lines());
+        });
+    }
 }
 
 /// Reads a journal back from its document, as its run's id and its lines.
 #[wasm_bindgen]
 pub fn journal_from_json(document: &[u8]) -> Result<String, JsValue> {
     let journal = Journal::from_json(text(document)?).map_err(|error| not_loaded(&error))?;
-    json_text(&Loaded { run_id: journal.run_id(), lines: journal.lines() })
+    Ok(json_text(&Loaded(journal)))
 }
 
 /// Reads a journal back from its lines, which may be written in other ways than ours.
 #[wasm_bindgen]
 pub fn journal_from_lines(run_id: &[u8], lines: &[u8]) -> Result<String, JsValue> {
-    let journal = chained(run_id, lines)?;
-    json_text(&Loaded { run_id: journal.run_id(), lines: journal.lines() })
+    Ok(json_text(&Loaded(chained(run_id, lines)?)))
 }
 
 /// A journal's document.
@@ -69,11 +72,20 @@ pub fn record_to_json(plan: u32, run_id: &[u8], lines: &[u8]) -> Result<String, 
     Ok(chained(run_id, lines)?.to_record(&plan))
 }
 
-#[derive(Serialize)]
 struct Record {
     plan: u32,
     run_id: String,
     lines: Vec<String>,
+}
+
+impl Writable for Record {
+    fn write(&self, out: &mut Writer) {
+        out.object(|out| {
+            out.member("plan", &self.plan);
+            out.member("run_id", &self.run_id);
+            out.member("lines", &self.lines);
+        });
+    }
 }
 
 /// Reads a record back, as its plan's handle and its lines.
@@ -81,13 +93,21 @@ struct Record {
 pub fn record_from_json(document: &[u8]) -> Result<String, JsValue> {
     let (plan, journal) = Journal::from_record(text(document)?).map_err(|error| not_loaded(&error))?;
     let (run_id, lines) = (plan.run_id.clone(), journal.lines());
-    json_text(&Record { plan: PLANS.with(|plans| plans.add(plan.into())), run_id, lines })
+    Ok(json_text(&Record { plan: PLANS.with(|plans| plans.add(plan.into())), run_id, lines }))
 }
 
-#[derive(Serialize)]
 struct Replayed<'a> {
     handle: u32,
-    effects: &'a [Vec<Effect>],
+    effects: &'a Vec<Vec<Effect>>,
+}
+
+impl Writable for Replayed<'_> {
+    fn write(&self, out: &mut Writer) {
+        out.object(|out| {
+            out.member("handle", &self.handle);
+            out.member("effects", self.effects);
+        });
+    }
 }
 
 /// Makes a run again from its plan and journal.
@@ -95,7 +115,7 @@ struct Replayed<'a> {
 pub fn journal_replay(plan: u32, run_id: &[u8], lines: &[u8]) -> Result<String, JsValue> {
     let plan = PLANS.with(|plans| plans.get(plan))?;
     let replayed = turnlatch::replay(plan, &chained(run_id, lines)?).map_err(|error| not_loaded(&error))?;
-    json_text(&Replayed { handle: keep(replayed.run), effects: &replayed.effects })
+    Ok(json_text(&Replayed { handle: keep(replayed.run), effects: &replayed.effects }))
 }
 
 fn chained(run_id: &[u8], lines: &[u8]) -> Result<Journal, JsValue> {

@@ -16,13 +16,13 @@ mod table;
 #[cfg(feature = "slim")]
 mod validator;
 
-use serde::Serialize;
 use turnlatch::{
-    Code, Event, ExecutionMode, HostSettings, Limits, Manifest, PatchWording, RequestKind, RunPlan, RunRequest,
+    Code, Event, ExecutionMode, HostSettings, Job, Limits, Manifest, PatchWording, RequestKind, RunPlan, RunRequest,
+    Writable, Writer, json_text,
 };
 use wasm_bindgen::prelude::*;
 
-use convert::{json_text, optional_text, read_json, read_texts, text};
+use convert::{optional_text, read_json, read_texts, text};
 use errors::{misuse, not_loaded, refused, rejected};
 use table::PLANS;
 
@@ -55,7 +55,7 @@ pub fn describe_skill(
 ) -> Result<String, JsValue> {
     let manifest = manifest(runner, [output_schema, input_schema, parameter_schema])?;
     let host = settings(engines, limits)?;
-    json_text(&turnlatch::describe_skill(&manifest, &host))
+    Ok(json_text(&turnlatch::describe_skill(&manifest, &host)))
 }
 
 fn settings(engines: &[u8], limits: &[u8]) -> Result<HostSettings, JsValue> {
@@ -73,18 +73,23 @@ fn manifest(runner: &[u8], schemas: [Option<Box<[u8]>>; 3]) -> Result<Manifest, 
     })
 }
 
-#[derive(Serialize)]
-struct ReadJob<'a> {
-    skill: &'a str,
-    run_id: &'a str,
-    request: &'a str,
+struct ReadJob(Job);
+
+impl Writable for ReadJob {
+    fn write(&self, out: &mut Writer) {
+        out.object(|out| {
+            out.member("skill", &self.0.skill);
+            out.member("run_id", &self.0.run_id);
+            out.member("request", &self.0.request.0);
+        });
+    }
 }
 
 /// Reads the body of a request for a new run.
 #[wasm_bindgen]
 pub fn read_job(body: &[u8], run_id: &[u8]) -> Result<String, JsValue> {
     let job = turnlatch::read_job(text(body)?, text(run_id)?).map_err(|refusal| refused(&refusal))?;
-    json_text(&ReadJob { skill: &job.skill, run_id: &job.run_id, request: &job.request.0 })
+    Ok(json_text(&ReadJob(job)))
 }
 
 /// Reads the body of a request to a run as its event.
@@ -92,13 +97,14 @@ pub fn read_job(body: &[u8], run_id: &[u8]) -> Result<String, JsValue> {
 pub fn request_event(kind: &str, body: &[u8]) -> Result<String, JsValue> {
     let known = RequestKind::ALL.into_iter().find(|known| known.as_str() == kind);
     let kind = known.ok_or_else(|| misuse("expected `reply` or `cancel`"))?;
-    json_text(&turnlatch::request_event(kind, text(body)?).map_err(|error| rejected(&error))?)
+    let event = turnlatch::request_event(kind, text(body)?).map_err(|error| rejected(&error))?;
+    Ok(json_text(&event))
 }
 
 /// Every setting of a plan, as a snapshot holds it.
 #[wasm_bindgen]
 pub fn plan_text(plan: u32) -> Result<String, JsValue> {
-    json_text(&*PLANS.with(|plans| plans.get(plan))?)
+    Ok(json_text(&*PLANS.with(|plans| plans.get(plan))?))
 }
 
 /// A plan of the text that [`plan_text`] gave before the instance was replaced.
@@ -119,7 +125,7 @@ pub fn plan_free(plan: u32) {
 pub fn evaluate_turn(plan: u32, report: &[u8]) -> Result<String, JsValue> {
     let plan = PLANS.with(|plans| plans.get(plan))?;
     match Event::from_json(text(report)?).map_err(|error| rejected(&error))? {
-        Event::TurnFinished(report) => json_text(&turnlatch::evaluate_turn(&plan, &report)),
+        Event::TurnFinished(report) => Ok(json_text(&turnlatch::evaluate_turn(&plan, &report))),
         _ => Err(misuse("a report is a finished turn")),
     }
 }
@@ -136,7 +142,8 @@ pub fn patch_skill(skill: &[u8], mode: &str, plan: Option<u32>) -> Result<String
 
 /// Every stable code.
 #[wasm_bindgen]
-pub fn codes() -> Result<String, JsValue> {
+#[must_use]
+pub fn codes() -> String {
     json_text(&Code::ALL.iter().map(|code| code.info()).collect::<Vec<_>>())
 }
 
@@ -149,7 +156,8 @@ pub fn run_of_slot(slot_id: &str) -> Option<String> {
 
 /// What to tell of a turn whose report cannot be read.
 #[wasm_bindgen]
-pub fn unreadable_report(attempt_number: u32, slot_id: &str) -> Result<String, JsValue> {
+#[must_use]
+pub fn unreadable_report(attempt_number: u32, slot_id: &str) -> String {
     json_text(&turnlatch::unreadable_report(attempt_number, slot_id))
 }
 

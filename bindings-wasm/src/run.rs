@@ -2,42 +2,45 @@
 
 use std::rc::Rc;
 
-use serde::Serialize;
 use serde_json::Value;
-use turnlatch::{Applied, Effect, Event, Found, Judged, Receipt, Run, Status, Step};
+use turnlatch::{Applied, Effect, Event, Found, JournalEntry, Run, Status, Step, Writable, Writer, json_text};
 use wasm_bindgen::prelude::*;
 
-use crate::convert::{json_text, read_json, read_list, text, time};
+use crate::convert::{read_json, read_list, text, time};
 use crate::errors::{misuse, not_loaded, rejected};
 use crate::table::{PLANS, RUNS};
 
 /// What came of an event. The entry's event is not among it: JavaScript has its text already.
-#[derive(Serialize)]
 struct AppliedParts<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
     handle: Option<u32>,
-    effects: &'a [Effect],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    receipt: Option<&'a Receipt>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    entry: Option<EntryParts<'a>>,
+    applied: &'a Applied,
 }
 
-#[derive(Serialize)]
-struct EntryParts<'a> {
-    revision: u64,
-    at: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    judged: Option<&'a Judged>,
+impl Writable for AppliedParts<'_> {
+    fn write(&self, out: &mut Writer) {
+        out.object(|out| {
+            out.member("handle", &self.handle);
+            out.member("effects", &self.applied.effects);
+            out.member("receipt", &self.applied.receipt);
+            out.member("entry", &self.applied.entry.as_ref().map(EntryParts));
+        });
+    }
 }
 
-fn applied_text(handle: Option<u32>, applied: &Applied) -> Result<String, JsValue> {
-    let entry = applied.entry.as_ref().map(|entry| EntryParts {
-        revision: entry.revision,
-        at: entry.at.as_millis(),
-        judged: entry.judged(),
-    });
-    json_text(&AppliedParts { handle, effects: &applied.effects, receipt: applied.receipt.as_ref(), entry })
+struct EntryParts<'a>(&'a JournalEntry);
+
+impl Writable for EntryParts<'_> {
+    fn write(&self, out: &mut Writer) {
+        out.object(|out| {
+            out.member("revision", &self.0.revision);
+            out.member("at", &self.0.at);
+            out.member("judged", &self.0.judged());
+        });
+    }
+}
+
+fn applied_text(handle: Option<u32>, applied: &Applied) -> String {
+    json_text(&AppliedParts { handle, applied })
 }
 
 pub(crate) fn keep(run: Run) -> u32 {
@@ -52,7 +55,7 @@ fn find(run: u32) -> Result<Rc<Run>, JsValue> {
 #[wasm_bindgen]
 pub fn run_create(plan: u32, now: f64) -> Result<String, JsValue> {
     let (run, applied) = Run::create(PLANS.with(|plans| plans.get(plan))?, time(now)?);
-    applied_text(Some(keep(run)), &applied)
+    Ok(applied_text(Some(keep(run)), &applied))
 }
 
 /// Reads a snapshot back.
@@ -70,17 +73,25 @@ pub fn run_apply(run: u32, event: &[u8], now: f64) -> Result<String, JsValue> {
     let mut next = Run::clone(&*find(run)?);
     let event = Event::from_json(text(event)?).map_err(|error| rejected(&error))?;
     let applied = next.apply(event, time(now)?).map_err(|error| rejected(&error))?;
-    let told = applied_text(None, &applied)?;
+    let told = applied_text(None, &applied);
     if applied.entry.is_some() {
         RUNS.with(|runs| runs.replace(run, Rc::new(next)));
     }
     Ok(told)
 }
 
-#[derive(Serialize)]
 struct Begun {
     handle: u32,
     step: Step,
+}
+
+impl Writable for Begun {
+    fn write(&self, out: &mut Writer) {
+        out.object(|out| {
+            out.member("handle", &self.handle);
+            out.member("step", &self.step);
+        });
+    }
 }
 
 /// Makes a run again from its plan and the first line of its journal.
@@ -88,7 +99,7 @@ struct Begun {
 pub fn run_first(plan: u32, line: &[u8]) -> Result<String, JsValue> {
     let plan = PLANS.with(|plans| plans.get(plan))?;
     let (run, step) = Run::first(plan, text(line)?).map_err(|error| not_loaded(&error))?;
-    json_text(&Begun { handle: keep(run), step })
+    Ok(json_text(&Begun { handle: keep(run), step }))
 }
 
 /// Does what the next line of the journal says; on a copy, as [`run_apply`] does.
@@ -97,7 +108,7 @@ pub fn run_follow(run: u32, line: &[u8]) -> Result<String, JsValue> {
     let mut next = Run::clone(&*find(run)?);
     let step = next.follow(text(line)?).map_err(|error| not_loaded(&error))?;
     RUNS.with(|runs| runs.replace(run, Rc::new(next)));
-    json_text(&step)
+    Ok(json_text(&step))
 }
 
 /// The plan that the run was made of.
@@ -173,25 +184,25 @@ pub fn run_session_handle(run: u32) -> Result<Option<String>, JsValue> {
 /// The run as a client sees it.
 #[wasm_bindgen]
 pub fn run_status_view(run: u32) -> Result<String, JsValue> {
-    json_text(&find(run)?.status_view())
+    Ok(json_text(&find(run)?.status_view()))
 }
 
 /// The pending question as a client sees it.
 #[wasm_bindgen]
 pub fn run_pending_view(run: u32) -> Result<String, JsValue> {
-    json_text(&find(run)?.pending_view())
+    Ok(json_text(&find(run)?.pending_view()))
 }
 
 /// Every question that came to its end.
 #[wasm_bindgen]
 pub fn run_history(run: u32) -> Result<String, JsValue> {
-    json_text(find(run)?.history())
+    Ok(json_text(&find(run)?.history()))
 }
 
 /// What the host still owes.
 #[wasm_bindgen]
 pub fn run_outstanding(run: u32) -> Result<String, JsValue> {
-    json_text(&find(run)?.outstanding())
+    Ok(json_text(&find(run)?.outstanding()))
 }
 
 /// Whether an effect is still to be performed; `failed` is the JSON text of a list of effects.
@@ -199,20 +210,20 @@ pub fn run_outstanding(run: u32) -> Result<String, JsValue> {
 pub fn run_due(run: u32, effect: &[u8], failed: &[u8]) -> Result<String, JsValue> {
     let effect = read_effect(read_json(effect)?)?;
     let failed = read_list(failed)?.into_iter().map(read_effect).collect::<Result<Vec<_>, _>>()?;
-    json_text(&find(run)?.due(&effect, &failed))
+    Ok(json_text(&find(run)?.due(&effect, &failed)))
 }
 
 /// What becomes of an effect that failed too often.
 #[wasm_bindgen]
 pub fn run_given_up(run: u32, effect: &[u8], begun: bool) -> Result<String, JsValue> {
     let effect = read_effect(read_json(effect)?)?;
-    json_text(&find(run)?.given_up(&effect, begun))
+    Ok(json_text(&find(run)?.given_up(&effect, begun)))
 }
 
 /// How to go on after a restart.
 #[wasm_bindgen]
 pub fn run_after_restart(run: u32, process_alive: bool, begun: bool, slot_lost: bool) -> Result<String, JsValue> {
-    json_text(&find(run)?.after_restart(Found { process_alive, begun, slot_lost }))
+    Ok(json_text(&find(run)?.after_restart(Found { process_alive, begun, slot_lost })))
 }
 
 fn read_effect(effect: Value) -> Result<Effect, JsValue> {
@@ -222,7 +233,7 @@ fn read_effect(effect: Value) -> Result<Effect, JsValue> {
 /// Why the run is where it is.
 #[wasm_bindgen]
 pub fn run_explain(run: u32) -> Result<String, JsValue> {
-    json_text(&find(run)?.explain())
+    Ok(json_text(&find(run)?.explain()))
 }
 
 /// What keeps the run from a status.
@@ -230,11 +241,11 @@ pub fn run_explain(run: u32) -> Result<String, JsValue> {
 pub fn run_why_not(run: u32, target: &str) -> Result<String, JsValue> {
     let known = Status::ALL.into_iter().find(|status| status.as_str() == target);
     let target = known.ok_or_else(|| misuse("expected the name of a status"))?;
-    json_text(&find(run)?.why_not(target))
+    Ok(json_text(&find(run)?.why_not(target)))
 }
 
 /// The requests that would be taken now.
 #[wasm_bindgen]
 pub fn run_allowed(run: u32, now: f64) -> Result<String, JsValue> {
-    json_text(&find(run)?.allowed(time(now)?))
+    Ok(json_text(&find(run)?.allowed(time(now)?)))
 }

@@ -7,13 +7,14 @@ mod request;
 use std::sync::Arc;
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 
 use crate::codes::Code;
 use crate::limits::Limits;
 use crate::plan::{ExecutionMode, RunPlan};
 use crate::schema::{Check, OutputSchema};
 use crate::text;
+use crate::write::{Writable, Writer, json_text, json_value, writable};
 use manifest::Skill;
 use request::Options;
 pub(crate) use request::read_object;
@@ -37,7 +38,7 @@ pub struct RunRequest(pub String);
 
 impl From<Value> for RunRequest {
     fn from(value: Value) -> RunRequest {
-        RunRequest(value.to_string())
+        RunRequest(json_text(&value))
     }
 }
 
@@ -63,7 +64,7 @@ pub struct Refusal {
 }
 
 /// One reason for a refusal.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
     /// What it is.
     pub code: Code,
@@ -72,9 +73,10 @@ pub struct Problem {
     /// What was found and what was expected.
     pub message: String,
     /// The values it is about.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
 }
+
+writable!(Problem { code, path, message, details });
 
 impl Problem {
     pub(crate) fn new(code: Code, path: impl Into<String>, message: impl Into<String>) -> Problem {
@@ -164,18 +166,19 @@ pub fn admit(manifest: &Manifest, request: &RunRequest, host: &HostSettings) -> 
 }
 
 /// What can be asked of a skill, for somebody who wants to choose (ADM-13).
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SkillView {
     /// The modes it declares; empty if that could not be read.
     pub execution_modes: Vec<ExecutionMode>,
     /// The engines that may run it here; empty if that could not be read.
     pub engines: Vec<String>,
     /// How many turns it may take in interactive mode.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_attempt: Option<u32>,
     /// Why no request for it would be admitted.
     pub problems: Vec<Problem>,
 }
+
+writable!(SkillView { execution_modes, engines, max_attempt, problems });
 
 /// Reads a skill's manifest and schemas without a request.
 #[must_use]
@@ -204,7 +207,7 @@ fn check_mode(options: &Options, skill: &Skill, problems: &mut Vec<Problem>) {
         let names: Vec<_> = declared.iter().map(|mode| mode.as_str()).collect();
         let message = format!("the skill declares {}, not `{}`", name_list(&names), requested.as_str());
         let mut problem = Problem::new(Code::SkillExecutionModeUnsupported, "request/execution_mode", message);
-        problem.details = Some(json!({"requested": requested, "declared": declared}));
+        problem.details = Some(details(&[("requested", &requested), ("declared", declared)]));
         problems.push(problem);
     }
 }
@@ -221,19 +224,19 @@ fn check_engine(options: &Options, skill: &Skill, problems: &mut Vec<Problem>) {
     let effective: Vec<_> = engines.effective.iter().map(String::as_str).collect();
     let message = format!("{} is not among {}", text::quoted(&options.engine), name_list(&effective));
     let mut problem = Problem::new(Code::SkillEngineUnsupported, "request/engine", message);
-    problem.details = Some(json!({
-        "requested": options.engine,
-        "declared": engines.declared,
-        "unsupported": engines.unsupported,
-        "effective": engines.effective,
-    }));
+    problem.details = Some(details(&[
+        ("requested", &options.engine),
+        ("declared", engines.declared.as_ref().map_or(&Value::Null as &dyn Writable, |declared| declared)),
+        ("unsupported", &engines.unsupported),
+        ("effective", &engines.effective),
+    ]));
     problems.push(problem);
 }
 
 /// ADM-9. What is absent counts as an empty object.
 fn check_input(name: &str, given: Option<&Value>, schema: Option<&OutputSchema>, problems: &mut Vec<Problem>) {
     let Some(schema) = schema else { return };
-    let empty = json!({});
+    let empty = Value::Object(Map::new());
     match schema.check(given.unwrap_or(&empty)) {
         // Without a validator the schema itself has been refused.
         Check::Valid | Check::NoValidator => {}
@@ -244,10 +247,21 @@ fn check_input(name: &str, given: Option<&Value>, schema: Option<&OutputSchema>,
         )),
         Check::Invalid(violations) => problems.extend(violations.into_iter().map(|violation| {
             let path = format!("request/{name}{}", violation.instance_path);
-            let details = json!({"schema_path": violation.schema_path});
+            let details = details(&[("schema_path", &violation.schema_path)]);
             Problem { details: Some(details), ..Problem::new(Code::InputInvalid, path, violation.message) }
         })),
     }
+}
+
+/// The values that a problem is about, by their names.
+fn details(members: &[(&str, &dyn Writable)]) -> Value {
+    struct Details<'d>(&'d [(&'d str, &'d dyn Writable)]);
+    impl Writable for Details<'_> {
+        fn write(&self, out: &mut Writer) {
+            out.object(|out| self.0.iter().for_each(|(name, value)| out.member(name, *value)));
+        }
+    }
+    json_value(&Details(members))
 }
 
 fn name_list(names: &[&str]) -> String {
@@ -259,5 +273,5 @@ fn name_list(names: &[&str]) -> String {
 
 /// A value from outside as it may stand in a message.
 pub(crate) fn found(value: &Value) -> String {
-    format!("found {}", text::quoted(&value.to_string()))
+    format!("found {}", text::quoted(&json_text(value)))
 }

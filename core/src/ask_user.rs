@@ -7,6 +7,7 @@ use crate::codes::{Code, Note};
 use crate::interaction::{ChoiceOption, InteractionKind, Question};
 use crate::limits::Limits;
 use crate::text;
+use crate::write::json_text;
 
 /// The keys by which an object is known to be a question.
 pub(crate) const ASK_KEYS: [&str; 9] =
@@ -186,7 +187,7 @@ fn names_ask_user(object: &Map<String, Value>) -> bool {
 
 /// Free-form parts are kept whole or not at all.
 fn fits(value: &Value, limits: &Limits) -> bool {
-    serde_json::to_string(value).is_ok_and(|text| text.len() <= limits.prompt_bytes)
+    json_text(value).len() <= limits.prompt_bytes
 }
 
 /// Reads one small YAML document into a value: no aliases, bounded depth, no key twice.
@@ -234,7 +235,7 @@ impl Node {
                 None => {
                     *key = Some(match value {
                         Value::String(text) => text,
-                        Value::Bool(_) | Value::Number(_) | Value::Null => value.to_string(),
+                        Value::Bool(_) | Value::Number(_) | Value::Null => json_text(&value),
                         Value::Array(_) | Value::Object(_) => return None,
                     });
                 }

@@ -2,12 +2,13 @@
 
 use std::fmt;
 
-use crate::read::readable;
 use serde::{Serialize, Serializer};
 
+use crate::wire::record;
+use crate::write::{writable, writable_names};
+
 /// Where a code can appear.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodeKind {
     /// Admission said no; there is no run.
     Refusal,
@@ -27,8 +28,19 @@ pub enum CodeKind {
     Service,
 }
 
+writable_names!(CodeKind {
+    "refusal" => Refusal,
+    "rejection" => Rejection,
+    "failure" => Failure,
+    "warning" => Warning,
+    "diagnostic" => Diagnostic,
+    "storage" => Storage,
+    "hosting" => Hosting,
+    "service" => Service,
+});
+
 /// One row of the code table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodeInfo {
     /// The stable text.
     pub code: &'static str,
@@ -41,6 +53,8 @@ pub struct CodeInfo {
     /// What to do about it, in one sentence.
     pub remedy: &'static str,
 }
+
+writable!(CodeInfo { code, kind, http, meaning, remedy });
 
 macro_rules! codes {
     ($($variant:ident $code:literal $kind:ident $http:literal $meaning:literal $remedy:literal)*) => {
@@ -356,7 +370,7 @@ impl fmt::Display for Code {
 }
 
 /// A code with a sentence about this one case: a warning or a diagnostic.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
     /// What it is.
     pub code: Code,
@@ -364,7 +378,7 @@ pub struct Note {
     pub message: String,
 }
 
-readable!(Note { code, message });
+record!(Note { code, message });
 
 impl Note {
     pub(crate) fn new(code: Code, message: impl Into<String>) -> Note {

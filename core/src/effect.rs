@@ -1,26 +1,25 @@
 //! Effects: what the host must do, told by the core.
 
-use serde::Serialize;
 use serde_json::Value;
 
-use crate::read::{Readable, Reading, read, readable, readable_names};
+use crate::read::{Readable, Reading, read};
 use crate::receipt::Rejected;
 use crate::state::Status;
 use crate::time::Timestamp;
+use crate::wire::{names, record};
+use crate::write::{Writable, Writer, serialize_as_written};
 
 /// One thing to do, and its id `run_id/revision/n`: doing it twice under the same id equals doing it once.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Effect {
     /// What to do.
-    #[serde(flatten)]
     pub action: Action,
     /// The effect's own id.
     pub id: String,
 }
 
 /// What the host must do.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Ask for a slot; answer with `slot_granted` when there is one.
     AcquireSlot {
@@ -39,7 +38,6 @@ pub enum Action {
         /// The slot it runs in.
         slot_id: String,
         /// What the turn goes on from; absent in the first turn.
-        #[serde(skip_serializing_if = "Option::is_none")]
         resume: Option<ResumeFrom>,
     },
     /// Hand the reply to the process that waits for it; its next turn begins.
@@ -79,24 +77,21 @@ pub enum Action {
         /// The run's status now.
         status: Status,
         /// The question that is now pending.
-        #[serde(skip_serializing_if = "Option::is_none")]
         interaction_id: Option<u64>,
     },
 }
 
 /// What observers are told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
     /// The run has another status than before, or the same one in a new turn.
     StatusChanged,
 }
 
 /// What a turn goes on from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResumeFrom {
     /// The last good handle of the agent's session, if it ever gave one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub session_handle: Option<String>,
     /// The question that was answered.
     pub interaction_id: u64,
@@ -113,6 +108,66 @@ impl Effect {
         read(value).map_err(|misread| Rejected::malformed(misread.sentence("the effect")))
     }
 }
+
+impl Writable for Effect {
+    fn write(&self, out: &mut Writer) {
+        out.object(|out| {
+            out.members_of(&self.action);
+            out.member("id", &self.id);
+        });
+    }
+}
+
+impl Writable for Action {
+    fn write(&self, out: &mut Writer) {
+        out.object(|out| match self {
+            Action::AcquireSlot { slot_id } => {
+                out.member("type", &"acquire_slot");
+                out.member("slot_id", slot_id);
+            }
+            Action::ReleaseSlot { slot_id } => {
+                out.member("type", &"release_slot");
+                out.member("slot_id", slot_id);
+            }
+            Action::StartTurn { attempt_number, slot_id, resume } => {
+                out.member("type", &"start_turn");
+                out.member("attempt_number", attempt_number);
+                out.member("slot_id", slot_id);
+                out.member("resume", resume);
+            }
+            Action::InjectReply { attempt_number, slot_id, interaction_id, response } => {
+                out.member("type", &"inject_reply");
+                out.member("attempt_number", attempt_number);
+                out.member("slot_id", slot_id);
+                out.member("interaction_id", interaction_id);
+                out.member("response", response);
+            }
+            Action::TerminateProcess { attempt_number, slot_id } => {
+                out.member("type", &"terminate_process");
+                out.member("attempt_number", attempt_number);
+                out.member("slot_id", slot_id);
+            }
+            Action::SetTimer { interaction_id, at } => {
+                out.member("type", &"set_timer");
+                out.member("interaction_id", interaction_id);
+                out.member("at", at);
+            }
+            Action::CancelTimer { interaction_id } => {
+                out.member("type", &"cancel_timer");
+                out.member("interaction_id", interaction_id);
+            }
+            Action::Notify { what, status, interaction_id } => {
+                out.member("type", &"notify");
+                out.member("what", what);
+                out.member("status", status);
+                out.member("interaction_id", interaction_id);
+            }
+        });
+    }
+}
+
+serialize_as_written!(Effect);
+serialize_as_written!(Action);
 
 impl Readable for Effect {
     fn blank() -> Effect {
@@ -177,17 +232,17 @@ impl Readable for Effect {
     }
 }
 
-readable_names!(Notice { "status_changed" => StatusChanged });
-readable!(ResumeFrom { session_handle, interaction_id, response });
+names!(Notice { "status_changed" => StatusChanged });
+record!(ResumeFrom { session_handle, interaction_id, response });
 
 /// Where an effect was first told: enough to tell it again under the same id.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EffectRef {
     pub(crate) revision: u64,
     pub(crate) number: u32,
 }
 
-readable!(EffectRef { revision, number });
+record!(EffectRef { revision, number });
 
 impl EffectRef {
     pub(crate) fn id(self, run_id: &str) -> String {

@@ -1,20 +1,20 @@
 //! Events: what happened, told to the core.
 
-use serde::Serialize;
 use serde_json::Value;
 
 use crate::codes::Code;
 use crate::gate::Judged;
 use crate::json;
 use crate::limits::Limits;
-use crate::read::{Readable, Reading, read, readable};
+use crate::read::{Readable, Reading, read};
 use crate::receipt::Rejected;
 use crate::text;
 use crate::time::Timestamp;
+use crate::wire::record;
+use crate::write::{Writable, Writer, json_text, serialize_as_written};
 
 /// Something that happened. `reply` and `cancel` are requests and can be rejected; the others are facts.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// The run was made. First in every journal; [`crate::Run::create`] says it, nobody else.
     Created {},
@@ -39,50 +39,40 @@ pub enum Event {
         /// The turn it belonged to.
         attempt_number: u32,
         /// The slot it ran in; tells a retried turn's process from the one before it.
-        #[serde(skip_serializing_if = "Option::is_none")]
         slot_id: Option<String>,
     },
     /// Somebody wants the run to end.
     Cancel {
         /// Why, in their words.
-        #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
 }
 
 /// What a finished turn left behind.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct TurnReport {
     /// The turn that finished.
     pub attempt_number: u32,
     /// The slot it ran in; tells a retried turn from the one before it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub slot_id: Option<String>,
     /// The process's exit code; absent counts as 0 (a sticky process goes on living).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i64>,
     /// Why the turn failed, as a code such as `TIMEOUT` or `AUTH_REQUIRED`, whatever the exit code was.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub failure_reason: Option<String>,
     /// The output as a JSON value the host already has. At most one of `output`, `messages` and `text`; null is none.
-    #[serde(skip_serializing_if = "no_value")]
     pub output: Option<Value>,
     /// The turn's messages in order. Only those of role `assistant` are read.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub messages: Option<Vec<Message>>,
     /// The assistant's text.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// An opaque handle by which the host can resume the agent's session.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub session_handle: Option<String>,
     /// The paths of the artifacts that exist, of those that the skill requires.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<String>,
 }
 
 /// One message of a turn.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     /// Whose words these are: `assistant`, or any other role, which is never read.
     pub role: String,
@@ -91,15 +81,13 @@ pub struct Message {
 }
 
 /// A turn in a compact journal: everything a replay needs, without the turn's text.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct RecordedTurn {
     /// The turn that finished.
     pub attempt_number: u32,
     /// The slot it ran in, if the report said so.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub slot_id: Option<String>,
     /// The session handle it reported.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub session_handle: Option<String>,
     /// The SHA-256 digest of the full event's JSON text.
     pub report_digest: String,
@@ -108,17 +96,15 @@ pub struct RecordedTurn {
 }
 
 /// A person's answer.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Reply {
     /// The question it answers.
     pub interaction_id: u64,
     /// The answer: any text, also empty; any other JSON value is carried on as its JSON text.
     pub response: Value,
     /// Makes a repeated send harmless: the same key and reply are taken once.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<String>,
     /// Take the reply only if the run is still at this revision.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_revision: Option<u64>,
 }
 
@@ -134,7 +120,7 @@ impl Reply {
     pub(crate) fn response_text(&self) -> String {
         match &self.response {
             Value::String(text) => text.clone(),
-            other => other.to_string(),
+            other => json_text(other),
         }
     }
 }
@@ -216,7 +202,9 @@ impl TurnReport {
     }
 
     fn check_form(&self) -> Result<(), Rejected> {
-        let contents = [!no_value(&self.output), self.messages.is_some(), self.text.is_some()];
+        // Null is no output: what `output: parsed ?? null` means.
+        let has_output = !matches!(self.output, None | Some(Value::Null));
+        let contents = [has_output, self.messages.is_some(), self.text.is_some()];
         if contents.iter().filter(|given| **given).count() > 1 {
             return Err(Rejected::malformed("a turn has at most one of `output`, `messages` and `text`"));
         }
@@ -256,6 +244,48 @@ impl Timestamp {
             .ok_or_else(|| Rejected::malformed("a time is a whole number of milliseconds from 0 to 9007199254740991"))
     }
 }
+
+impl Writable for Event {
+    fn write(&self, out: &mut Writer) {
+        out.object(|out| {
+            out.member("type", &self.name());
+            match self {
+                Event::Created {} => {}
+                Event::SlotGranted { slot_id } => out.member("slot_id", slot_id),
+                Event::TurnFinished(report) => out.members_of(report),
+                Event::TurnDecided(turn) => out.members_of(turn),
+                Event::Reply(reply) => out.members_of(reply),
+                Event::TimerFired { interaction_id } => out.member("interaction_id", interaction_id),
+                Event::ProcessLost { attempt_number, slot_id } => {
+                    out.member("attempt_number", attempt_number);
+                    out.member("slot_id", slot_id);
+                }
+                Event::Cancel { reason } => out.member("reason", reason),
+            }
+        });
+    }
+}
+
+impl Writable for TurnReport {
+    fn write(&self, out: &mut Writer) {
+        out.object(|out| {
+            out.member("attempt_number", &self.attempt_number);
+            out.member("slot_id", &self.slot_id);
+            out.member("exit_code", &self.exit_code);
+            out.member("failure_reason", &self.failure_reason);
+            out.member("output", &self.output.as_ref().filter(|output| !output.is_null()));
+            out.member("messages", &self.messages);
+            out.member("text", &self.text);
+            out.member("session_handle", &self.session_handle);
+            if !self.artifacts.is_empty() {
+                out.member("artifacts", &self.artifacts);
+            }
+        });
+    }
+}
+
+serialize_as_written!(Event);
+serialize_as_written!(TurnReport);
 
 impl Readable for Event {
     fn blank() -> Event {
@@ -333,19 +363,13 @@ impl Readable for TurnReport {
     }
 }
 
-readable!(Message { role, text });
-readable!(RecordedTurn { attempt_number, slot_id, session_handle, report_digest, judged });
-readable!(Reply { interaction_id, response, idempotency_key, expected_revision });
+record!(Message { role, text });
+record!(RecordedTurn { attempt_number, slot_id, session_handle, report_digest, judged });
+record!(Reply { interaction_id, response, idempotency_key, expected_revision });
 
 fn not_an_event(name: &str) -> String {
     let names = "`slot_granted`, `turn_finished`, `reply`, `timer_fired`, `process_lost` or `cancel`";
     format!("must have the `type` {names}, found {}", text::quoted(name))
-}
-
-/// Null is no output: what `output: parsed ?? null` means.
-#[expect(clippy::ref_option, reason = "the signature that serde asks for")]
-fn no_value(output: &Option<Value>) -> bool {
-    matches!(output, None | Some(Value::Null))
 }
 
 fn is_code(reason: &str) -> bool {

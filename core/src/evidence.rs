@@ -6,7 +6,6 @@ mod debris;
 mod layout;
 mod objects;
 
-use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::ask_user::{self, AskForm};
@@ -14,30 +13,46 @@ use crate::codes::{Code, Note};
 use crate::event::TurnReport;
 use crate::json::{self, Fault};
 use crate::plan::RunPlan;
-use crate::read::{Readable, Reading, readable_names};
+use crate::read::{Readable, Reading};
 use crate::schema::{Check, Violation};
 use crate::text;
+use crate::wire::names;
+use crate::write::{Writable, Writer, json_text, serialize_as_written};
 use objects::FoundObject;
 
 /// The key, and the word, by which an agent says that it is done.
 pub const DONE_MARKER: &str = "__SKILL_DONE__";
 
 /// What a turn shows, as it stands in a decision.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Evidence {
     /// Whether the agent said that it is done.
     pub marker: Marker,
     /// What became of the output.
     pub output: OutputState,
     /// Where the output was found.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
     /// Whether the turn carries a well-formed question.
     pub asks: bool,
     /// Where the output does not fit the schema; the first ones.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub violations: Vec<Violation>,
 }
+
+impl Writable for Evidence {
+    fn write(&self, out: &mut Writer) {
+        out.object(|out| {
+            out.member("marker", &self.marker);
+            out.member("output", &self.output);
+            out.member("source", &self.source);
+            out.member("asks", &self.asks);
+            if !self.violations.is_empty() {
+                out.member("violations", &self.violations);
+            }
+        });
+    }
+}
+
+serialize_as_written!(Evidence);
 
 impl Readable for Evidence {
     fn blank() -> Evidence {
@@ -59,8 +74,7 @@ impl Readable for Evidence {
 }
 
 /// What the agent said about being done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Marker {
     /// Nothing.
     #[default]
@@ -71,11 +85,10 @@ pub enum Marker {
     Found,
 }
 
-readable_names!(Marker { "absent" => Absent, "declined" => Declined, "found" => Found });
+names!(Marker { "absent" => Absent, "declined" => Declined, "found" => Found });
 
 /// What became of the output.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OutputState {
     /// There is none.
     #[default]
@@ -90,11 +103,10 @@ pub enum OutputState {
     Unchecked,
 }
 
-readable_names!(OutputState { "missing" => Missing, "unparsable" => Unparsable, "invalid" => Invalid, "valid" => Valid, "unchecked" => Unchecked });
+names!(OutputState { "missing" => Missing, "unparsable" => Unparsable, "invalid" => Invalid, "valid" => Valid, "unchecked" => Unchecked });
 
 /// Where the output was found, in the order of looking (OUT-2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
     /// The host handed it over as a value.
     Host,
@@ -108,7 +120,7 @@ pub enum Source {
     Prose,
 }
 
-readable_names!(Source { "host" => Host, "whole_text" => WholeText, "json_fence" => JsonFence, "fence" => Fence, "prose" => Prose });
+names!(Source { "host" => Host, "whole_text" => WholeText, "json_fence" => JsonFence, "fence" => Fence, "prose" => Prose });
 
 /// The evidence of a turn, and the parts of it that the run goes on with.
 #[derive(Debug)]
@@ -205,7 +217,7 @@ impl<'p> Reader<'p> {
             self.fault = Some(Fault::TooDeep);
             return;
         }
-        let size = value.to_string().len();
+        let size = json_text(value).len();
         self.steps += size as u64;
         if size > self.plan.limits.turn_text_bytes {
             self.too_large(size);
@@ -215,7 +227,7 @@ impl<'p> Reader<'p> {
         if let Value::Object(members) = &mut output {
             let form = ask_user::form_of(members);
             let marker = members.shift_remove(DONE_MARKER);
-            self.count_marker(marker.as_ref().map(Value::to_string).as_deref());
+            self.count_marker(marker.as_ref().map(|marker| json_text(marker)).as_deref());
             self.mentioned |= marker.is_some();
             let asks = marker != Some(Value::Bool(true)) && self.takes_for_question(form);
             if asks {
@@ -230,7 +242,7 @@ impl<'p> Reader<'p> {
         }
         let check = self.check(&output);
         self.output =
-            Some(Output { source: Source::Host, text: output.to_string(), is_object: output.is_object(), check });
+            Some(Output { source: Source::Host, text: json_text(&output), is_object: output.is_object(), check });
     }
 
     /// What an output, or a question, says about being done.

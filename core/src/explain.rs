@@ -1,7 +1,5 @@
 //! Answers to "why" and "why not" (GATE-9).
 
-use serde::Serialize;
-
 use crate::event::TurnReport;
 use crate::evidence::{self, Marker, OutputState};
 use crate::gate::{self, Decision, Judged, Position};
@@ -9,24 +7,25 @@ use crate::plan::{Profile, RunPlan, SoftCompletion};
 use crate::run::Run;
 use crate::schema::Violation;
 use crate::state::{Outcome, Status};
+use crate::write::{Writable, Writer, serialize_as_written, writable};
 
 /// Why a run is where it is.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
     /// Where it is.
     pub status: Status,
     /// Why, in a sentence.
     pub reason: String,
     /// The code, if it ended without success.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
     /// Why its last turn ended as it did.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
 }
 
+writable!(Explanation { status, reason, code, decision });
+
 /// What keeps a run from a status.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct WhyNot {
     /// The status that was asked for.
     pub target: Status,
@@ -35,9 +34,23 @@ pub struct WhyNot {
     /// What is missing or in the way, one thing each.
     pub reasons: Vec<String>,
     /// Where the output does not fit the schema.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub violations: Vec<Violation>,
 }
+
+impl Writable for WhyNot {
+    fn write(&self, out: &mut Writer) {
+        out.object(|out| {
+            out.member("target", &self.target);
+            out.member("reached", &self.reached);
+            out.member("reasons", &self.reasons);
+            if !self.violations.is_empty() {
+                out.member("violations", &self.violations);
+            }
+        });
+    }
+}
+
+serialize_as_written!(WhyNot);
 
 /// Judges one turn by itself, as if it were the given attempt of a run of this plan.
 #[must_use]

@@ -4,27 +4,24 @@
 
 use std::borrow::Cow;
 
-use serde::Serialize;
-
 use crate::ask_user;
 use crate::codes::{Code, Note};
 use crate::event::TurnReport;
 use crate::evidence::{self, Evidence, Found, Marker, OutputState, Source};
 use crate::interaction::Question;
 use crate::plan::{RunPlan, SoftCompletion};
-use crate::read::{readable, readable_names};
 use crate::state::Status;
 use crate::text;
+use crate::wire::{names, record};
 
 /// Why a turn ended as it did.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
     /// What the run becomes.
     pub outcome: Verdict,
     /// The rule that decided.
     pub rule: Cow<'static, str>,
     /// The failure's code.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
     /// The decision in a sentence.
     pub message: String,
@@ -38,11 +35,10 @@ pub struct Decision {
     pub checks: Vec<GateCheck>,
 }
 
-readable!(Decision { outcome, rule, code, message, evidence, warnings, diagnostics, checks });
+record!(Decision { outcome, rule, code, message, evidence, warnings, diagnostics, checks });
 
 /// What a finished turn makes of the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The run is complete.
     Succeeded,
@@ -52,7 +48,7 @@ pub enum Verdict {
     WaitingUser,
 }
 
-readable_names!(Verdict { "succeeded" => Succeeded, "failed" => Failed, "waiting_user" => WaitingUser });
+names!(Verdict { "succeeded" => Succeeded, "failed" => Failed, "waiting_user" => WaitingUser });
 
 impl Verdict {
     /// The status of a run that was judged so.
@@ -67,7 +63,7 @@ impl Verdict {
 }
 
 /// One gate's answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GateCheck {
     /// The rule's id.
     pub gate: Cow<'static, str>,
@@ -77,11 +73,10 @@ pub struct GateCheck {
     pub detail: Cow<'static, str>,
 }
 
-readable!(GateCheck { gate, result, detail });
+record!(GateCheck { gate, result, detail });
 
 /// Whether a gate decided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GateResult {
     /// It did not; the next one is asked.
     Passed,
@@ -89,22 +84,20 @@ pub enum GateResult {
     Decided,
 }
 
-readable_names!(GateResult { "passed" => Passed, "decided" => Decided });
+names!(GateResult { "passed" => Passed, "decided" => Decided });
 
 /// A decision and what the run goes on with.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Judged {
     /// The decision.
     pub decision: Decision,
     /// The result's JSON text, if the run succeeded with one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub data_text: Option<String>,
     /// What to ask, if the run waits.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub question: Option<Question>,
 }
 
-readable!(Judged { decision, data_text, question });
+record!(Judged { decision, data_text, question });
 
 impl Judged {
     /// Whether the parts belong together; a recorded one comes from outside.

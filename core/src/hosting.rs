@@ -9,9 +9,10 @@ use crate::codes::Code;
 use crate::effect::{Action, Effect};
 use crate::event::{Event, TurnReport};
 use crate::run::Run;
+use crate::write::{Writable, Writer, serialize_as_written, writable, writable_names};
 
 /// Whether an effect is to be performed, asked right before it would be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Due {
     /// When.
     pub perform: Perform,
@@ -19,9 +20,10 @@ pub struct Due {
     pub once: bool,
 }
 
+writable!(Due { perform, once });
+
 /// When an effect is to be performed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Perform {
     /// At once.
     Now,
@@ -31,9 +33,10 @@ pub enum Perform {
     Never,
 }
 
+writable_names!(Perform { "now" => Now, "later" => Later, "never" => Never });
+
 /// What to do with an effect that has failed too often.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "then", rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq)]
 pub enum GivenUp {
     /// Keep it and try again later: the run is not right without it.
     Keep,
@@ -47,6 +50,22 @@ pub enum GivenUp {
         event: Box<Event>,
     },
 }
+
+impl Writable for GivenUp {
+    fn write(&self, out: &mut Writer) {
+        out.object(|out| match self {
+            GivenUp::Keep => out.member("then", &"keep"),
+            GivenUp::Forget => out.member("then", &"forget"),
+            GivenUp::Tell { slot_id, event } => {
+                out.member("then", &"tell");
+                out.member("slot_id", slot_id);
+                out.member("event", event);
+            }
+        });
+    }
+}
+
+serialize_as_written!(GivenUp);
 
 /// What a host finds of a run after a restart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,26 +83,28 @@ pub struct Found {
 }
 
 /// How a host goes on with a run after a restart, in this order.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Resumption {
     /// The living process whose end is to be reported again.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub attach: Option<Attach>,
     /// What to perform.
     pub effects: Vec<Effect>,
     /// What to tell the run.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<Event>,
 }
 
+writable!(Resumption { attach, effects, event });
+
 /// A process that has outlived its host.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attach {
     /// The slot it lives in.
     pub slot_id: String,
     /// The turn it is in.
     pub attempt_number: u32,
 }
+
+writable!(Attach { slot_id, attempt_number });
 
 /// The run that asked for a slot, by the slot's id; `None` if no run can have.
 #[must_use]

@@ -1,17 +1,16 @@
 //! Questions to the user: the pending one, the answered ones, and what both are made of.
 
-use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::json;
 use crate::limits::Limits;
-use crate::read::{Readable, Reading, readable, readable_names};
-use crate::storage::canonical;
+use crate::read::{Readable, Reading};
 use crate::time::Timestamp;
+use crate::wire::{names, record};
+use crate::write::{Writable, Writer, json_text, serialize_as_written};
 
 /// What a question looks like to a person. Display metadata: no decision depends on it (PEND-4).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InteractionKind {
     /// One of several options.
     ChooseOne,
@@ -26,7 +25,7 @@ pub enum InteractionKind {
     RiskAck,
 }
 
-readable_names!(InteractionKind { "choose_one" => ChooseOne, "confirm" => Confirm, "fill_fields" => FillFields, "open_text" => OpenText, "risk_ack" => RiskAck });
+names!(InteractionKind { "choose_one" => ChooseOne, "confirm" => Confirm, "fill_fields" => FillFields, "open_text" => OpenText, "risk_ack" => RiskAck });
 
 impl InteractionKind {
     /// The kind of this name or alias.
@@ -43,14 +42,24 @@ impl InteractionKind {
 }
 
 /// Something the user may choose; never the only thing they may say (PEND-5).
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ChoiceOption {
     /// What the user sees.
     pub label: String,
     /// What the agent would like to hear, if it said so.
-    #[serde(serialize_with = "json_text", skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
 }
+
+impl Writable for ChoiceOption {
+    fn write(&self, out: &mut Writer) {
+        out.object(|out| {
+            out.member("label", &self.label);
+            out.member("value", &self.value.as_ref().map(|value| json_text(value)));
+        });
+    }
+}
+
+serialize_as_written!(ChoiceOption);
 
 impl Readable for ChoiceOption {
     fn blank() -> ChoiceOption {
@@ -70,7 +79,7 @@ impl Readable for ChoiceOption {
 /// What is asked, before it has an id and a time.
 ///
 /// Parts that the agent shapes freely are kept as JSON text in a snapshot, so that no key of theirs is a key of ours.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Question {
     /// How to show it.
     pub kind: InteractionKind,
@@ -79,16 +88,30 @@ pub struct Question {
     /// Answers the agent suggests.
     pub options: Vec<ChoiceOption>,
     /// Anything the agent tells the user interface.
-    #[serde(serialize_with = "object_text")]
     pub ui_hints: Map<String, Value>,
     /// What an automatic decision goes by when nobody answers.
     pub default_decision_policy: String,
     /// Names of fields the agent would like to have filled in.
     pub required_fields: Vec<String>,
     /// What the agent said around the question, and what it called things before the core renamed them.
-    #[serde(serialize_with = "object_text")]
     pub context: Map<String, Value>,
 }
+
+impl Writable for Question {
+    fn write(&self, out: &mut Writer) {
+        out.object(|out| {
+            out.member("kind", &self.kind);
+            out.member("prompt", &self.prompt);
+            out.member("options", &self.options);
+            out.member("ui_hints", &json_text(&self.ui_hints));
+            out.member("default_decision_policy", &self.default_decision_policy);
+            out.member("required_fields", &self.required_fields);
+            out.member("context", &json_text(&self.context));
+        });
+    }
+}
+
+serialize_as_written!(Question);
 
 impl Readable for Question {
     fn blank() -> Question {
@@ -112,7 +135,7 @@ impl Readable for Question {
 }
 
 /// The one question a waiting run has (PEND-1).
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PendingInteraction {
     /// 1, 2, 3 … in the life of the run; assigned by the core.
     pub interaction_id: u64,
@@ -121,17 +144,15 @@ pub struct PendingInteraction {
     /// When it was asked.
     pub asked_at: Timestamp,
     /// When waiting ends by itself, if it does.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline_at: Option<Timestamp>,
     /// What is asked.
     pub question: Question,
 }
 
-readable!(PendingInteraction { interaction_id, attempt_number, asked_at, deadline_at, question });
+record!(PendingInteraction { interaction_id, attempt_number, asked_at, deadline_at, question });
 
 /// How a question came to its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResolutionMode {
     /// A person answered.
     UserReply,
@@ -143,7 +164,7 @@ pub enum ResolutionMode {
     Expired,
 }
 
-readable_names!(ResolutionMode { "user_reply" => UserReply, "auto_decide_timeout" => AutoDecideTimeout, "canceled" => Canceled, "expired" => Expired });
+names!(ResolutionMode { "user_reply" => UserReply, "auto_decide_timeout" => AutoDecideTimeout, "canceled" => Canceled, "expired" => Expired });
 
 impl ResolutionMode {
     /// Who brought the question to its end.
@@ -159,7 +180,7 @@ impl ResolutionMode {
 }
 
 /// One question and its end, for ever (HIST-1). Made by the transition that ended it and by nothing else.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct InteractionRecord {
     /// The question's id.
@@ -171,7 +192,6 @@ pub struct InteractionRecord {
     /// What was asked.
     pub prompt: String,
     /// What was answered, by a person or by the core; absent if nothing was.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub response: Option<String>,
     /// How it ended.
     pub resolution_mode: ResolutionMode,
@@ -180,13 +200,12 @@ pub struct InteractionRecord {
     /// When it ended.
     pub resolved_at: Timestamp,
     /// The key the reply came with.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<String>,
     /// The run's revision after this step: what the reply's receipt said.
     pub revision: u64,
 }
 
-readable!(InteractionRecord {
+record!(InteractionRecord {
     interaction_id,
     attempt_number,
     kind,
@@ -233,13 +252,4 @@ impl Readable for ObjectText {
             other => reading.expected("the JSON text of an object", &other),
         }
     }
-}
-
-fn object_text<S: Serializer>(members: &Map<String, Value>, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&canonical(members))
-}
-
-#[expect(clippy::ref_option, reason = "the signature that serde asks for")]
-fn json_text<S: Serializer>(value: &Option<Value>, serializer: S) -> Result<S::Ok, S::Error> {
-    value.as_ref().map(canonical).serialize(serializer)
 }

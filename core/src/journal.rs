@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
 use serde_json::Value;
 
 use crate::codes::Code;
@@ -14,14 +13,16 @@ use crate::json::{self, MAX_DOCUMENT_DEPTH};
 use crate::plan::RunPlan;
 use crate::read::{Misread, read, readable};
 use crate::run::Run;
-use crate::storage::{LoadError, canonical, check_version, digest};
+use crate::storage::{LoadError, check_version, digest};
 use crate::time::Timestamp;
+use crate::wire::record;
+use crate::write::{Writable, Writer, json_text, writable};
 
 /// The version of the format that this version of the library writes.
 pub const JOURNAL_VERSION: u64 = 1;
 
 /// One event that changed a run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct JournalEntry {
     /// The run's revision after it: 1, 2, 3 …
     pub revision: u64,
@@ -30,9 +31,10 @@ pub struct JournalEntry {
     /// What happened.
     pub event: Event,
     /// What a turn was judged to be, for [`JournalEntry::compact`].
-    #[serde(skip)]
     judged: Option<Box<Judged>>,
 }
+
+writable!(JournalEntry { revision, at, event });
 
 struct EntryIn {
     revision: u64,
@@ -68,7 +70,7 @@ impl JournalEntry {
     pub fn compact(self) -> JournalEntry {
         match (self.event, self.judged) {
             (Event::TurnFinished(report), Some(judged)) => {
-                let report_digest = digest(&[&canonical(&report)]);
+                let report_digest = digest(&[&json_text(&report)]);
                 let turn = RecordedTurn {
                     attempt_number: report.attempt_number,
                     slot_id: report.slot_id,
@@ -98,7 +100,7 @@ impl JournalEntry {
             }
         };
         let chain = link_digest(&before, self.revision, self.at, &self.event);
-        Ok(canonical(&Link { revision: self.revision, at: self.at, event: self.event.clone(), chain }))
+        Ok(json_text(&Link { revision: self.revision, at: self.at, event: self.event.clone(), chain }))
     }
 }
 
@@ -110,7 +112,7 @@ pub struct Journal {
     links: Vec<Link>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Link {
     pub(crate) revision: u64,
     pub(crate) at: Timestamp,
@@ -118,9 +120,8 @@ pub(crate) struct Link {
     chain: String,
 }
 
-readable!(Link { revision, at, event, chain });
+record!(Link { revision, at, event, chain });
 
-#[derive(Serialize)]
 struct DocumentOut<'j> {
     version: u64,
     run_id: &'j str,
@@ -128,9 +129,10 @@ struct DocumentOut<'j> {
     head: &'j str,
     entries: &'j [Link],
     /// What the run was made of, so that the document alone can be replayed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     plan: Option<&'j RunPlan>,
 }
+
+writable!(DocumentOut<'j> { version, run_id, head, entries, plan });
 
 struct DocumentIn {
     /// Looked at before the rest is read, so that a newer document gets its own code.
@@ -169,7 +171,7 @@ impl Journal {
     /// The entries as JSON texts, one each, for a store that appends them one by one.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
-        self.links.iter().map(canonical).collect()
+        self.links.iter().map(|link| json_text(link)).collect()
     }
 
     /// Reads a journal back from the texts of its entries and checks its chain.
@@ -217,7 +219,7 @@ impl Journal {
     }
 
     fn document(&self, plan: Option<&RunPlan>) -> String {
-        canonical(&DocumentOut {
+        json_text(&DocumentOut {
             version: JOURNAL_VERSION,
             run_id: &self.run_id,
             head: self.head(),
@@ -326,8 +328,17 @@ pub(crate) fn read_line(line: &str, number: u64) -> Result<Link, LoadError> {
     read(value).map_err(|misread| invalid(place(), misread.sentence("it")))
 }
 
+/// What a link's digest is made of, beside the digest before it.
+struct Linked<'l>([&'l dyn Writable; 3]);
+
+impl Writable for Linked<'_> {
+    fn write(&self, out: &mut Writer) {
+        out.list(self.0.into_iter());
+    }
+}
+
 fn link_digest(previous: &str, revision: u64, at: Timestamp, event: &Event) -> String {
-    digest(&["turnlatch journal", previous, &canonical(&(revision, at, event))])
+    digest(&["turnlatch journal", previous, &json_text(&Linked([&revision, &at, event]))])
 }
 
 fn read_text(text: &str) -> Result<Value, LoadError> {

@@ -50,6 +50,8 @@ mod receipt;
 mod state;
 mod text;
 mod time;
+mod wire;
+mod write;
 // decisions: pure functions, no state
 mod admission;
 mod ask_user;
@@ -103,3 +105,4 @@ pub use text::display_text;
 pub use time::Timestamp;
 pub use timeline::{Actor, Step};
 pub use views::{Allowed, AllowedRequest, InteractionView, OptionView, PendingView, StatusView};
+pub use write::{Writable, Writer, json_text};

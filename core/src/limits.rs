@@ -1,12 +1,13 @@
 //! How much of anything the core takes in before it says no (BAD-2).
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 
-use crate::read::{Reading, readable};
+use crate::read::Reading;
+use crate::wire::record;
 
 /// Sizes beyond which input is refused or cut; part of the plan, so that a replay decides with the same ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
     /// Bytes of the assistant's text of one turn; more counts as no output (`OUTPUT_TOO_LARGE`).
@@ -27,7 +28,7 @@ pub struct Limits {
     pub interactions: u64,
 }
 
-readable!(Limits {
+record!(Limits {
     turn_text_bytes,
     json_depth,
     schema_bytes,

@@ -1,16 +1,17 @@
 //! The plan of a run: every setting resolved. Made by admission, or read back from a snapshot; never changed.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::codes::{Code, Note};
 use crate::json;
 use crate::limits::Limits;
-use crate::read::{read, readable, readable_names};
+use crate::read::read;
 use crate::schema::OutputSchema;
 use crate::storage::LoadError;
+use crate::wire::{names, record};
 
 /// An admitted run's settings.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RunPlan {
     /// The run's id, chosen by the host.
@@ -26,7 +27,6 @@ pub struct RunPlan {
     /// What happens to the process while the run waits.
     pub profile: Profile,
     /// How many turns an interactive run may take.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_attempt: Option<u32>,
     /// When a valid output without a marker completes an interactive run.
     pub soft_completion: SoftCompletion,
@@ -35,7 +35,6 @@ pub struct RunPlan {
     /// Paths that must exist for the run to succeed.
     pub required_artifacts: Vec<String>,
     /// What the output must look like.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<OutputSchema>,
     /// Sizes beyond which input is refused or cut.
     pub limits: Limits,
@@ -43,7 +42,7 @@ pub struct RunPlan {
     pub warnings: Vec<Note>,
 }
 
-readable!(RunPlan {
+record!(RunPlan {
     run_id,
     engine,
     execution_mode,
@@ -60,7 +59,7 @@ readable!(RunPlan {
 });
 
 /// Whether a run may ask.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExecutionMode {
     /// Nobody is asked.
@@ -70,11 +69,10 @@ pub enum ExecutionMode {
     Interactive,
 }
 
-readable_names!(ExecutionMode { "auto" => Auto, "interactive" => Interactive });
+names!(ExecutionMode { "auto" => Auto, "interactive" => Interactive });
 
 /// What happens to the agent's process while a run waits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Profile {
     /// It ends; the next turn resumes the agent's session.
     #[default]
@@ -83,11 +81,10 @@ pub enum Profile {
     StickyProcess,
 }
 
-readable_names!(Profile { "resumable" => Resumable, "sticky_process" => StickyProcess });
+names!(Profile { "resumable" => Resumable, "sticky_process" => StickyProcess });
 
 /// When a valid output without a marker completes an interactive run (GATE-5).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SoftCompletion {
     /// Unless the same turn asks something or says that it is not done.
     #[default]
@@ -98,11 +95,10 @@ pub enum SoftCompletion {
     Never,
 }
 
-readable_names!(SoftCompletion { "unless_asking" => UnlessAsking, "always" => Always, "never" => Never });
+names!(SoftCompletion { "unless_asking" => UnlessAsking, "always" => Always, "never" => Never });
 
 /// What happens to a turn whose process was lost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InterruptedTurn {
     /// The run fails.
     #[default]
@@ -111,7 +107,7 @@ pub enum InterruptedTurn {
     Retry,
 }
 
-readable_names!(InterruptedTurn { "fail" => Fail, "retry" => Retry });
+names!(InterruptedTurn { "fail" => Fail, "retry" => Retry });
 
 /// The wait of a run that asks nothing special: 20 minutes.
 pub(crate) const DEFAULT_SESSION_TIMEOUT_SEC: u64 = 1200;

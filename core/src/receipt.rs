@@ -6,23 +6,20 @@ use crate::codes::Code;
 use crate::interaction::{InteractionRecord, ResolutionMode};
 use crate::state::Status;
 use crate::time::Timestamp;
+use crate::write::{writable, writable_names};
 
 /// What became of a request.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
     /// What became of it, in a word.
     pub receipt: ReceiptKind,
     /// Why it was not taken.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<Code>,
     /// The question the reply named.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub interaction_id: Option<u64>,
     /// The question that is pending instead.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub pending_interaction_id: Option<u64>,
     /// How the question had been resolved before.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub resolved: Option<Resolved>,
     /// The run's status; after the step, if there was one.
     pub status: Status,
@@ -30,9 +27,10 @@ pub struct Receipt {
     pub revision: u64,
 }
 
+writable!(Receipt { receipt, code, interaction_id, pending_interaction_id, resolved, status, revision });
+
 /// A receipt in a word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiptKind {
     /// The reply was taken and the run goes on.
     Accepted,
@@ -56,8 +54,21 @@ pub enum ReceiptKind {
     AlreadyEnded,
 }
 
+writable_names!(ReceiptKind {
+    "accepted" => Accepted,
+    "duplicate" => Duplicate,
+    "conflict" => Conflict,
+    "stale" => Stale,
+    "not_waiting" => NotWaiting,
+    "unknown" => Unknown,
+    "not_interactive" => NotInteractive,
+    "too_large" => TooLarge,
+    "canceled" => Canceled,
+    "already_ended" => AlreadyEnded,
+});
+
 /// How, when and by whom a question was resolved.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resolved {
     /// How.
     pub resolution_mode: ResolutionMode,
@@ -66,6 +77,8 @@ pub struct Resolved {
     /// By whom: `user`, `auto_decision`, `deadline` or `end_of_run`.
     pub resolved_by: &'static str,
 }
+
+writable!(Resolved { resolution_mode, resolved_at, resolved_by });
 
 impl From<&InteractionRecord> for Resolved {
     fn from(record: &InteractionRecord) -> Resolved {

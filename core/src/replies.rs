@@ -6,6 +6,7 @@ use crate::plan::{Profile, RunPlan};
 use crate::receipt::{Receipt, ReceiptKind, Rejected, Resolved};
 use crate::run::Run;
 use crate::state::Status;
+use crate::write::json_text;
 
 /// A reply that is not refused.
 pub(crate) enum Examined {
@@ -92,6 +93,6 @@ pub(crate) fn status_after_reply(plan: &RunPlan) -> Status {
 fn response_size(reply: &Reply) -> usize {
     match &reply.response {
         serde_json::Value::String(text) => text.len(),
-        other => other.to_string().len(),
+        other => json_text(other).len(),
     }
 }

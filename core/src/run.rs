@@ -3,8 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::Serialize;
-
 use crate::codes::{Code, Note};
 use crate::effect::{Action, Effect};
 use crate::event::{Event, Reply};
@@ -12,11 +10,12 @@ use crate::gate::Decision;
 use crate::interaction::{InteractionRecord, PendingInteraction};
 use crate::journal::JournalEntry;
 use crate::plan::RunPlan;
-use crate::read::readable;
 use crate::receipt::{Receipt, ReceiptKind, Rejected};
 use crate::state::{BegunBy, Ended, Outcome, Running, State, Status};
 use crate::time::Timestamp;
 use crate::transition::{self, Next};
+use crate::wire::record;
+use crate::write::writable;
 
 /// One execution of a skill for one request.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +28,7 @@ pub struct Run {
 }
 
 /// Everything about a run that a step may change, but for its history.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Life {
     pub(crate) revision: u64,
     pub(crate) created_at: Timestamp,
@@ -38,16 +37,14 @@ pub(crate) struct Life {
     /// The number of the last turn that started; 0 before the first.
     pub(crate) attempt_number: u32,
     pub(crate) slots_requested: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) session_handle: Option<String>,
     /// Why the last turn ended as it did.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) decision: Option<Decision>,
     pub(crate) clock_went_backwards: bool,
     pub(crate) state: State,
 }
 
-readable!(Life {
+record!(Life {
     revision,
     created_at,
     updated_at,
@@ -72,7 +69,7 @@ pub struct Applied {
 }
 
 /// What the host still owes a run, and what the run may still own (HOST-2).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outstanding {
     /// Effects to perform, under the ids they were first told with.
     pub effects: Vec<Effect>,
@@ -80,19 +77,20 @@ pub struct Outstanding {
     pub keep: Keep,
 }
 
+writable!(Outstanding { effects, keep });
+
 /// What a run may still own.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Keep {
     /// The slot it has: held if `process` names it too, else only asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub slot_id: Option<String>,
     /// The question whose timer may be set.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub timer: Option<u64>,
     /// The slot in which a process may be alive.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub process: Option<String>,
 }
+
+writable!(Keep { slot_id, timer, process });
 
 impl Run {
     /// Makes a run of an admitted plan. It is queued and asks for its first slot.

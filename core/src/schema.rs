@@ -21,7 +21,6 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 #[cfg(feature = "host-validator")]
@@ -30,8 +29,10 @@ pub use self::engine::{SchemaEngine, SchemaValidator};
 use crate::codes::Code;
 use crate::json;
 use crate::limits::Limits;
-use crate::read::{Readable, Reading, readable};
+use crate::read::{Readable, Reading};
 use crate::text::{display_text, head};
+use crate::wire::record;
+use crate::write::{Writable, Writer, serialize_as_written};
 
 /// A compiled schema; cheap to clone.
 #[derive(Clone)]
@@ -71,7 +72,7 @@ pub enum Check {
 }
 
 /// One way in which an instance does not fit its schema.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     /// Where in the instance, as a JSON pointer; empty for the whole.
     pub instance_path: String,
@@ -81,7 +82,7 @@ pub struct Violation {
     pub message: String,
 }
 
-readable!(Violation { instance_path, schema_path, message });
+record!(Violation { instance_path, schema_path, message });
 
 impl Check {
     /// What came of listing the reasons why an instance does not fit; there may be none.
@@ -166,11 +167,13 @@ impl PartialEq for OutputSchema {
 impl Eq for OutputSchema {}
 
 /// In a snapshot a schema is its text.
-impl Serialize for OutputSchema {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.text())
+impl Writable for OutputSchema {
+    fn write(&self, out: &mut Writer) {
+        out.string(self.text());
     }
 }
+
+serialize_as_written!(OutputSchema);
 
 impl Readable for OutputSchema {
     fn blank() -> OutputSchema {

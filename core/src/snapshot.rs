@@ -1,7 +1,5 @@
 //! Snapshots: a run as one JSON document, and back again if nobody has tampered with it.
 
-use serde::Serialize;
-
 use crate::codes::Code;
 use crate::interaction::InteractionRecord;
 use crate::invariants;
@@ -10,17 +8,20 @@ use crate::limits::Limits;
 use crate::plan::RunPlan;
 use crate::read::{read, readable};
 use crate::run::{Life, Run};
-use crate::storage::{LoadError, canonical, check_version, digest};
+use crate::storage::{LoadError, check_version, digest};
+use crate::write::{json_text, writable};
 
 /// The version of the format that this version of the library writes.
 pub const SNAPSHOT_VERSION: u64 = 1;
 
-#[derive(Clone, Copy, Serialize)]
+#[derive(Clone, Copy)]
 struct ContentOut<'r> {
     plan: &'r RunPlan,
     life: &'r Life,
     history: &'r [InteractionRecord],
 }
+
+writable!(ContentOut<'r> { plan, life, history });
 
 struct DocumentIn {
     /// Looked at before the rest is read, so that a newer document gets its own code.
@@ -45,7 +46,7 @@ impl Run {
     pub fn snapshot(&self) -> String {
         let run = ContentOut { plan: self.plan(), life: self.life(), history: self.history() };
         // The text that the digest is made of is also the text that is written.
-        let text = canonical(&run);
+        let text = json_text(&run);
         format!(r#"{{"version":{SNAPSHOT_VERSION},"digest":"{}","run":{text}}}"#, content_digest(&text))
     }
 
@@ -62,7 +63,7 @@ impl Run {
         let document: DocumentIn = read(document).map_err(|misread| misread.load_error(Code::SnapshotInvalid))?;
         let ContentIn { plan, life, history } = document.run;
         let read = ContentOut { plan: &plan, life: &life, history: &history };
-        let text = canonical(&read);
+        let text = json_text(&read);
         if content_digest(&text) != document.digest {
             return Err(invalid("digest", "the content is not what the digest was made of"));
         }

@@ -1,14 +1,16 @@
 //! The states of a run. Data lives in the state that needs it, so that an impossible run cannot be written down.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::effect::EffectRef;
 use crate::interaction::PendingInteraction;
-use crate::read::{Readable, Reading, readable, readable_names};
+use crate::read::{Readable, Reading};
+use crate::wire::{names, record};
+use crate::write::{Writable, Writer, serialize_as_written};
 
 /// Where a run is, as everybody may know it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// Waits for a slot.
@@ -50,7 +52,7 @@ impl Status {
     }
 }
 
-readable_names!(Status {
+names!(Status {
     "queued" => Queued,
     "running" => Running,
     "waiting_user" => WaitingUser,
@@ -60,13 +62,11 @@ readable_names!(Status {
 });
 
 /// How a run ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "outcome", rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It did what it should.
     Succeeded {
         /// The result as JSON text: key order kept, integers exact. Absent if the skill has no output to give.
-        #[serde(skip_serializing_if = "Option::is_none")]
         data_text: Option<String>,
     },
     /// It did not.
@@ -76,7 +76,7 @@ pub enum Outcome {
 }
 
 /// Why a run ended without success.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunError {
     /// A stable code: one of [`crate::Code`], or the failure reason a host reported.
     pub code: String,
@@ -84,11 +84,10 @@ pub struct RunError {
     pub message: String,
 }
 
-readable!(RunError { code, message });
+record!(RunError { code, message });
 
 /// The state itself; only `transition` makes one.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "status", rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum State {
     Queued(Queued),
     Running(Running),
@@ -97,72 +96,111 @@ pub(crate) enum State {
 }
 
 /// A slot was asked for.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Queued {
     /// The number the turn will have: one more than the last, or the same if it is retried.
     pub(crate) next_attempt: u32,
     pub(crate) slot_id: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) answer: Option<Answer>,
     /// Where `acquire_slot` was told.
     pub(crate) asked: EffectRef,
 }
 
-readable!(Queued { next_attempt, slot_id, answer, asked });
+record!(Queued { next_attempt, slot_id, answer, asked });
 
 /// A turn is under way.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Running {
     pub(crate) slot_id: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) answer: Option<Answer>,
     pub(crate) begun_by: BegunBy,
     /// Where `start_turn` or `inject_reply` was told.
     pub(crate) begun: EffectRef,
 }
 
-readable!(Running { slot_id, answer, begun_by, begun });
+record!(Running { slot_id, answer, begun_by, begun });
 
 /// How a turn began.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BegunBy {
     StartTurn,
     InjectReply,
 }
 
-readable_names!(BegunBy { "start_turn" => StartTurn, "inject_reply" => InjectReply });
+names!(BegunBy { "start_turn" => StartTurn, "inject_reply" => InjectReply });
 
 /// The answer that a turn goes on from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
     pub(crate) interaction_id: u64,
     pub(crate) response: String,
 }
 
-readable!(Answer { interaction_id, response });
+record!(Answer { interaction_id, response });
 
 /// A question is open.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct WaitingUser {
     pub(crate) pending: PendingInteraction,
     /// The slot a sticky process keeps.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) kept_slot: Option<String>,
     /// Where `set_timer` was told, if the wait has a deadline.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) timer: Option<EffectRef>,
 }
 
-readable!(WaitingUser { pending, kept_slot, timer });
+record!(WaitingUser { pending, kept_slot, timer });
 
 /// The run is over.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Ended {
     pub(crate) how: Outcome,
 }
 
-readable!(Ended { how });
+record!(Ended { how });
+
+impl Writable for State {
+    fn write(&self, out: &mut Writer) {
+        out.object(|out| match self {
+            State::Queued(queued) => {
+                out.member("status", &"queued");
+                out.members_of(queued);
+            }
+            State::Running(running) => {
+                out.member("status", &"running");
+                out.members_of(running);
+            }
+            State::WaitingUser(waiting) => {
+                out.member("status", &"waiting_user");
+                out.members_of(waiting);
+            }
+            State::Ended(ended) => {
+                out.member("status", &"ended");
+                out.members_of(ended);
+            }
+        });
+    }
+}
+
+impl Writable for Outcome {
+    fn write(&self, out: &mut Writer) {
+        out.object(|out| match self {
+            Outcome::Succeeded { data_text } => {
+                out.member("outcome", &"succeeded");
+                out.member("data_text", data_text);
+            }
+            Outcome::Failed(error) => {
+                out.member("outcome", &"failed");
+                out.members_of(error);
+            }
+            Outcome::Canceled(error) => {
+                out.member("outcome", &"canceled");
+                out.members_of(error);
+            }
+        });
+    }
+}
+
+serialize_as_written!(Outcome);
 
 impl Readable for State {
     fn blank() -> State {

@@ -66,9 +66,3 @@ pub(crate) fn check_version(document: &Value, current: u64, newer: Code, invalid
         _ => Err(LoadError::new(invalid, "version", "expected a positive integer")),
     }
 }
-
-/// Canonical JSON text: our own types in the order of their fields, so the same data gives the same bytes.
-pub(crate) fn canonical(data: &impl Serialize) -> String {
-    // Only a map with keys that are not strings, or a failing `Serialize`, could err here; we have neither.
-    serde_json::to_string(data).unwrap_or_default()
-}

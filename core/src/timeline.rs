@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
-
 use crate::event::Event;
 use crate::gate::Decision;
 use crate::interaction::ResolutionMode;
@@ -15,9 +13,10 @@ use crate::state::Status;
 use crate::storage::LoadError;
 use crate::text::display_text;
 use crate::time::Timestamp;
+use crate::write::{writable, writable_names};
 
 /// One entry of a journal as a person reads it: what happened, by whom, and where the run stood after it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     /// The run's revision after it.
     pub revision: u64,
@@ -34,34 +33,43 @@ pub struct Step {
     /// Why the run was there.
     pub reason: String,
     /// The code, if the run had ended without success.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
     /// The slot that the run held.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub slot_id: Option<String>,
     /// The question that was asked or came to its end.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub interaction_id: Option<u64>,
     /// The question, if one was asked, with control and bidi characters made visible.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
     /// When waiting ends by itself, if a question was asked and it does.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline_at: Option<Timestamp>,
     /// The answer that the agent gets.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub response: Option<String>,
     /// How the question came to its end.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub resolution_mode: Option<ResolutionMode>,
     /// What the gates said of a turn.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
 }
 
+writable!(Step {
+    revision,
+    at,
+    event,
+    by,
+    status,
+    attempt_number,
+    reason,
+    code,
+    slot_id,
+    interaction_id,
+    prompt,
+    deadline_at,
+    response,
+    resolution_mode,
+    decision
+});
+
 /// Who brings an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Actor {
     /// A person, or a client on their behalf.
     User,
@@ -72,6 +80,8 @@ pub enum Actor {
     /// The host: its slots and processes.
     Host,
 }
+
+writable_names!(Actor { "user" => User, "agent" => Agent, "timer" => Timer, "host" => Host });
 
 impl Run {
     /// Makes a run again from its plan and the first line of its journal; [`Run::follow`] takes the others.

@@ -1,7 +1,6 @@
 //! Views: what a client of a job API sees (VIEW-1 to VIEW-3).
 
-use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::codes::{Code, Note};
 use crate::event::{MAX_KEY_CHARACTERS, MAX_REASON_CHARACTERS};
@@ -13,9 +12,10 @@ use crate::run::Run;
 use crate::state::{Outcome, RunError, Status};
 use crate::text::display_text;
 use crate::time::Timestamp;
+use crate::write::{Writable, Writer, serialize_as_written, writable};
 
 /// A run as a client sees it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct StatusView {
     /// The run's id.
     pub run_id: String,
@@ -28,15 +28,12 @@ pub struct StatusView {
     /// The number of the last turn that started; 0 before the first.
     pub attempt_number: u32,
     /// How many turns there may be; absent if they are not limited.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_attempt: Option<u32>,
     /// The question it waits on.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub pending_interaction_id: Option<u64>,
     /// What a person should look at: from admission, and from the turn that brought the run where it is.
     pub warnings: Vec<Note>,
     /// Why it ended without success.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<RunError>,
     /// Details of the turn that brought the run where it is.
     pub diagnostics: Vec<Note>,
@@ -45,10 +42,8 @@ pub struct StatusView {
     /// How many of them the core answered.
     pub auto_decision_count: u64,
     /// The result, if it succeeded with one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
     /// The result as JSON text: key order kept, integers exact.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub data_text: Option<String>,
     /// When it was made.
     pub created_at: Timestamp,
@@ -58,8 +53,28 @@ pub struct StatusView {
     pub revision: u64,
 }
 
+writable!(StatusView {
+    run_id,
+    status,
+    execution_mode,
+    engine,
+    attempt_number,
+    max_attempt,
+    pending_interaction_id,
+    warnings,
+    error,
+    diagnostics,
+    interaction_count,
+    auto_decision_count,
+    data,
+    data_text,
+    created_at,
+    updated_at,
+    revision
+});
+
 /// What a client needs to show the question.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PendingView {
     /// The run's id.
     pub run_id: String,
@@ -69,8 +84,21 @@ pub struct PendingView {
     pub pending: Option<InteractionView>,
 }
 
+impl Writable for PendingView {
+    fn write(&self, out: &mut Writer) {
+        out.object(|out| {
+            out.member("run_id", &self.run_id);
+            out.member("status", &self.status);
+            // That nothing is pending is said, not left out.
+            out.member("pending", &self.pending.as_ref().map_or(&Value::Null as &dyn Writable, |pending| pending));
+        });
+    }
+}
+
+serialize_as_written!(PendingView);
+
 /// A pending question as a client sees it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct InteractionView {
     /// The id to reply to.
     pub interaction_id: u64,
@@ -95,22 +123,37 @@ pub struct InteractionView {
     /// When it was asked.
     pub asked_at: Timestamp,
     /// When waiting ends by itself, if it does.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline_at: Option<Timestamp>,
 }
 
+writable!(InteractionView {
+    interaction_id,
+    kind,
+    prompt,
+    display_prompt,
+    options,
+    ui_hints,
+    default_decision_policy,
+    required_fields,
+    context,
+    attempt_number,
+    asked_at,
+    deadline_at
+});
+
 /// A suggested answer as a client sees it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct OptionView {
     /// What the user sees.
     pub label: String,
     /// What the agent would like to hear, if it said so.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
 }
 
+writable!(OptionView { label, value });
+
 /// Which requests would be taken now, so that a client can enable buttons and predict refusals offline.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Allowed {
     /// The run's revision this was said of.
     pub revision: u64,
@@ -118,29 +161,28 @@ pub struct Allowed {
     pub requests: Vec<AllowedRequest>,
 }
 
+writable!(Allowed { revision, requests });
+
 /// Whether one request would be taken.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct AllowedRequest {
     /// The request: `reply` or `cancel`.
     pub request: &'static str,
     /// Whether it would be taken.
     pub allowed: bool,
     /// Why not.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<Code>,
     /// The JSON Schema of its arguments.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Value>,
     /// Until when, if there is a deadline.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline_at: Option<Timestamp>,
     /// Bytes a response may have, as text or as JSON text.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_response_bytes: Option<usize>,
     /// Milliseconds left until then; 0 once it has passed and nobody has acted on it yet.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub remaining_ms: Option<u64>,
 }
+
+writable!(AllowedRequest { request, allowed, code, arguments, deadline_at, max_response_bytes, remaining_ms });
 
 impl Run {
     /// The run as a client sees it (VIEW-1).
@@ -264,23 +306,18 @@ impl From<&ChoiceOption> for OptionView {
 }
 
 fn reply_schema(interaction_id: u64) -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "interaction_id": {"const": interaction_id},
-            "response": {},
-            "idempotency_key": {"type": "string", "minLength": 1, "maxLength": MAX_KEY_CHARACTERS},
-            "expected_revision": {"type": "integer", "minimum": 0},
-        },
-        "required": ["interaction_id", "response"],
-        "additionalProperties": false,
-    })
+    schema(&format!(
+        r#"{{"type":"object","properties":{{"interaction_id":{{"const":{interaction_id}}},"response":{{}},"idempotency_key":{{"type":"string","minLength":1,"maxLength":{MAX_KEY_CHARACTERS}}},"expected_revision":{{"type":"integer","minimum":0}}}},"required":["interaction_id","response"],"additionalProperties":false}}"#
+    ))
 }
 
 fn cancel_schema() -> Value {
-    json!({
-        "type": "object",
-        "properties": {"reason": {"type": "string", "maxLength": MAX_REASON_CHARACTERS}},
-        "additionalProperties": false,
-    })
+    schema(&format!(
+        r#"{{"type":"object","properties":{{"reason":{{"type":"string","maxLength":{MAX_REASON_CHARACTERS}}}}},"additionalProperties":false}}"#
+    ))
+}
+
+/// A schema of our own, as text, because building it member by member takes ten times as much code.
+fn schema(text: &str) -> Value {
+    json::build(text).unwrap_or_default()
 }

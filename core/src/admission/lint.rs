@@ -1,9 +1,8 @@
 //! Gate lint: what will go wrong with this schema, said before money is spent (ADM-8).
 
-use serde_json::{Value, json};
-
 use crate::codes::{Code, Note};
 use crate::evidence::DONE_MARKER;
+use crate::json;
 use crate::plan::ExecutionMode;
 use crate::schema::{Check, OutputSchema};
 
@@ -15,13 +14,13 @@ pub(super) fn gate_warnings(mode: ExecutionMode, schema: Option<&OutputSchema>) 
             Note::new(Code::OutputSchemaMissing, "without an output schema only the done marker completes a run");
         return if interactive { vec![missing] } else { Vec::new() };
     };
-    let accepts = |instance: &Value| schema.check(instance) == Check::Valid;
+    let accepts = |instance: &str| json::build(instance).is_ok_and(|instance| schema.check(&instance) == Check::Valid);
     let mut warnings = Vec::new();
-    if accepts(&json!({})) || accepts(&json!({"unrelated": 1})) {
+    if accepts("{}") || accepts(r#"{"unrelated":1}"#) {
         warnings
             .push(Note::new(Code::OutputSchemaPermissive, "the output schema accepts an empty or an unrelated object"));
     }
-    if questions().iter().any(accepts) {
+    if QUESTIONS.into_iter().any(accepts) {
         warnings.push(Note::new(
             Code::OutputSchemaAcceptsAskUser,
             "the output schema accepts a question to the user as an output",
@@ -37,16 +36,13 @@ pub(super) fn gate_warnings(mode: ExecutionMode, schema: Option<&OutputSchema>) 
 }
 
 /// A question in every form the core reads.
-fn questions() -> Vec<Value> {
-    let fields = json!({"prompt": "Which one?", "kind": "choose_one", "options": [{"label": "a", "value": "a"}]});
-    vec![
-        json!({"ask_user": fields}),
-        json!({"type": "ask_user", "interaction": fields}),
-        json!({"action": "ask_user", "interaction": fields}),
-        json!({"prompt": "Which one?", "options": ["a", "b"]}),
-        json!({"question": "Which one?", "options": ["a", "b"]}),
-        json!({"prompt": "Which one?", "kind": "open_text"}),
-        json!({"prompt": "Which one?", "interaction_id": 1}),
-        fields,
-    ]
-}
+const QUESTIONS: [&str; 8] = [
+    r#"{"ask_user":{"prompt":"Which one?","kind":"choose_one","options":[{"label":"a","value":"a"}]}}"#,
+    r#"{"type":"ask_user","interaction":{"prompt":"Which one?","kind":"choose_one","options":[{"label":"a","value":"a"}]}}"#,
+    r#"{"action":"ask_user","interaction":{"prompt":"Which one?","kind":"choose_one","options":[{"label":"a","value":"a"}]}}"#,
+    r#"{"prompt":"Which one?","options":["a","b"]}"#,
+    r#"{"question":"Which one?","options":["a","b"]}"#,
+    r#"{"prompt":"Which one?","kind":"open_text"}"#,
+    r#"{"prompt":"Which one?","interaction_id":1}"#,
+    r#"{"prompt":"Which one?","kind":"choose_one","options":[{"label":"a","value":"a"}]}"#,
+];

@@ -11,6 +11,7 @@ use crate::limits::Limits;
 use crate::plan::ExecutionMode;
 use crate::schema::OutputSchema;
 use crate::text;
+use crate::write::json_text;
 
 /// A skill as far as it could be read; `None` where a problem was told.
 pub(super) struct Skill {
@@ -149,7 +150,7 @@ impl<'a> Reader<'a> {
 
     /// A schema given beside the manifest, or inside it.
     fn schema(&mut self, field: &str, given: Option<&str>) -> Option<OutputSchema> {
-        let inside = self.runner.get(field).map(Value::to_string);
+        let inside = self.runner.get(field).map(|schema| json_text(schema));
         let root = if given.is_some() { field.to_owned() } else { format!("runner/{field}") };
         match OutputSchema::compile(given.or(inside.as_deref())?, &self.host.limits) {
             Ok(schema) if schema.can_check() => Some(schema),

@@ -1,0 +1,259 @@
+//! Writing data as JSON text, member by member: the same data gives the same bytes, in every runtime.
+//!
+//! By hand and not by `serde`, for the reason that is given in `read.rs`: one function writes the members of all structs.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value};
+
+use crate::codes::Code;
+use crate::json;
+use crate::time::Timestamp;
+
+/// Data that can be written as JSON.
+pub trait Writable {
+    /// Writes the data as one JSON value.
+    fn write(&self, out: &mut Writer);
+
+    /// Whether it is left out where it would be a member of an object.
+    fn is_absent(&self) -> bool {
+        false
+    }
+}
+
+/// Data as JSON text, without white space and with the members of objects in the order of their fields.
+#[must_use]
+pub fn json_text(data: &dyn Writable) -> String {
+    let mut out = Writer { text: String::new() };
+    data.write(&mut out);
+    out.text
+}
+
+/// Data as a JSON value.
+pub(crate) fn json_value(data: &dyn Writable) -> Value {
+    // What was written here can be read here.
+    json::build(&json_text(data)).unwrap_or_default()
+}
+
+/// JSON text that is being written.
+pub struct Writer {
+    text: String,
+}
+
+impl Writer {
+    /// Writes an object; `members` writes what is in it.
+    pub fn object(&mut self, members: impl FnOnce(&mut Writer)) {
+        self.text.push('{');
+        members(self);
+        self.text.push('}');
+    }
+
+    /// Writes a member of the object that is being written, unless it is absent.
+    pub fn member(&mut self, name: &str, value: &dyn Writable) {
+        if !value.is_absent() {
+            self.separate();
+            self.string(name);
+            self.text.push(':');
+            value.write(self);
+        }
+    }
+
+    /// Writes all members of another object into the one that is being written.
+    pub fn members_of(&mut self, object: &dyn Writable) {
+        self.separate();
+        let start = self.text.len();
+        object.write(self);
+        self.text.pop();
+        self.text.remove(start);
+    }
+
+    /// Writes a list.
+    pub fn list<'i>(&mut self, items: impl Iterator<Item = &'i dyn Writable>) {
+        self.text.push('[');
+        for item in items {
+            self.separate();
+            item.write(self);
+        }
+        self.text.push(']');
+    }
+
+    /// Writes a text in quotation marks.
+    pub fn string(&mut self, text: &str) {
+        self.text.push('"');
+        let mut rest = text;
+        while let Some(at) = rest.bytes().position(|byte| byte < b' ' || byte == b'"' || byte == b'\\') {
+            let (plain, from_sign) = rest.split_at(at);
+            self.text.push_str(plain);
+            let sign = from_sign.as_bytes().first().copied().unwrap_or_default();
+            match sign {
+                b'"' => self.text.push_str("\\\""),
+                b'\\' => self.text.push_str("\\\\"),
+                b'\n' => self.text.push_str("\\n"),
+                b'\r' => self.text.push_str("\\r"),
+                b'\t' => self.text.push_str("\\t"),
+                8 => self.text.push_str("\\b"),
+                12 => self.text.push_str("\\f"),
+                _ => self.plain(format_args!("\\u{sign:04x}")),
+            }
+            rest = from_sign.get(1..).unwrap_or_default();
+        }
+        self.text.push_str(rest);
+        self.text.push('"');
+    }
+
+    /// Writes what needs no quotation marks.
+    fn plain(&mut self, text: std::fmt::Arguments<'_>) {
+        // Writing to a string cannot fail.
+        let _ = self.text.write_fmt(text);
+    }
+
+    /// A comma, unless this is the first in its brackets.
+    fn separate(&mut self) {
+        if !self.text.ends_with(['{', '[']) {
+            self.text.push(',');
+        }
+    }
+}
+
+/// Lets a struct be written with these members; what is absent is left out.
+macro_rules! writable {
+    ($type:ident $(<$life:lifetime>)? { $($member:ident),+ $(,)? }) => {
+        impl $(<$life>)? crate::write::Writable for $type $(<$life>)? {
+            fn write(&self, out: &mut crate::write::Writer) {
+                out.object(|out| {
+                    $(out.member(stringify!($member), &self.$member);)+
+                });
+            }
+        }
+
+        crate::write::serialize_as_written!($type $(<$life>)?);
+    };
+}
+
+/// Lets an enum without data be written by its names.
+macro_rules! writable_names {
+    ($type:ident { $($name:literal => $variant:ident),+ $(,)? }) => {
+        impl crate::write::Writable for $type {
+            fn write(&self, out: &mut crate::write::Writer) {
+                out.string(match self {
+                    $($type::$variant => $name,)+
+                });
+            }
+        }
+
+        crate::write::serialize_as_written!($type);
+    };
+}
+
+/// Users of `serde` get the same as everybody else.
+macro_rules! serialize_as_written {
+    ($type:ident $(<$life:lifetime>)?) => {
+        impl $(<$life>)? serde::Serialize for $type $(<$life>)? {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                crate::write::json_value(self).serialize(serializer)
+            }
+        }
+    };
+}
+
+pub(crate) use {serialize_as_written, writable, writable_names};
+
+/// Lets data be written as it is shown.
+macro_rules! writable_plainly {
+    ($($type:ty),+) => {
+        $(impl Writable for $type {
+            fn write(&self, out: &mut Writer) {
+                out.plain(format_args!("{self}"));
+            }
+        })+
+    };
+}
+
+writable_plainly!(bool, u64, u32, u16, i64, usize);
+
+impl Writable for Timestamp {
+    fn write(&self, out: &mut Writer) {
+        self.as_millis().write(out);
+    }
+}
+
+impl Writable for str {
+    fn write(&self, out: &mut Writer) {
+        out.string(self);
+    }
+}
+
+impl Writable for String {
+    fn write(&self, out: &mut Writer) {
+        out.string(self);
+    }
+}
+
+impl Writable for Cow<'_, str> {
+    fn write(&self, out: &mut Writer) {
+        out.string(self);
+    }
+}
+
+impl Writable for Code {
+    fn write(&self, out: &mut Writer) {
+        out.string(self.as_str());
+    }
+}
+
+impl Writable for Value {
+    fn write(&self, out: &mut Writer) {
+        match self {
+            Value::Null => out.text.push_str("null"),
+            Value::Bool(flag) => flag.write(out),
+            Value::Number(number) => out.plain(format_args!("{number}")),
+            Value::String(text) => out.string(text),
+            Value::Array(items) => items.write(out),
+            Value::Object(members) => members.write(out),
+        }
+    }
+}
+
+impl Writable for Map<String, Value> {
+    fn write(&self, out: &mut Writer) {
+        out.object(|out| self.iter().for_each(|(name, value)| out.member(name, value)));
+    }
+}
+
+impl<T: Writable + ?Sized> Writable for &T {
+    fn write(&self, out: &mut Writer) {
+        T::write(self, out);
+    }
+}
+
+impl<T: Writable + ?Sized> Writable for Box<T> {
+    fn write(&self, out: &mut Writer) {
+        T::write(self, out);
+    }
+}
+
+impl<T: Writable> Writable for Option<T> {
+    fn write(&self, out: &mut Writer) {
+        match self {
+            Some(data) => data.write(out),
+            None => out.text.push_str("null"),
+        }
+    }
+
+    fn is_absent(&self) -> bool {
+        self.is_none()
+    }
+}
+
+impl<T: Writable> Writable for [T] {
+    fn write(&self, out: &mut Writer) {
+        out.list(self.iter().map(|item| item as &dyn Writable));
+    }
+}
+
+impl<T: Writable> Writable for Vec<T> {
+    fn write(&self, out: &mut Writer) {
+        self.as_slice().write(out);
+    }
+}
