@@ -285,7 +285,7 @@ impl<'p> Reader<'p> {
         self.mentioned |= contents.names_marker;
         let mut questions = Vec::new();
         let mut candidates = Vec::new();
-        for object in contents.objects.values().flat_map(objects::Recent::iter) {
+        for object in contents.objects() {
             match self.question_in(object, text) {
                 Some(fields) => {
                     self.count_marker(object.marker(text));

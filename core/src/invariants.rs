@@ -1,5 +1,7 @@
 //! What is true of every run that the machine makes: checked on everything that comes back from outside.
 
+use std::collections::BTreeSet;
+
 use crate::codes::Code;
 use crate::effect::EffectRef;
 use crate::gate::Verdict;
@@ -66,8 +68,9 @@ fn history(run: &Run) -> Result<(), Broken> {
         previous = Some((record.attempt_number, record.revision, record.resolved_at));
     }
     ensure(run.plan().is_interactive() || run.history().is_empty(), "history", "an auto run asks nobody")?;
-    let keys = run.history().iter().filter(|record| record.idempotency_key.is_some()).count();
-    ensure(keys == run.reply_key_count(), "history", "an idempotency key stands for one reply")
+    let mut seen = BTreeSet::new();
+    let mut keys = run.history().iter().filter_map(|record| record.idempotency_key.as_deref());
+    ensure(keys.all(|key| seen.insert(key)), "history", "an idempotency key stands for one reply")
 }
 
 fn counters(run: &Run) -> Result<(), Broken> {

@@ -3,6 +3,7 @@
 use crate::evidence::DONE_MARKER;
 use crate::plan::ExecutionMode;
 use crate::schema::OutputSchema;
+use crate::text::split_at_sign;
 
 /// The words of the patch; a host may change them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +26,7 @@ impl Default for PatchWording {
             heading: "## How this run works".to_owned(),
             interactive: INTERACTIVE.to_owned(),
             auto: AUTO.to_owned(),
-            completion: COMPLETION.replace("{marker}", DONE_MARKER),
+            completion: completion(),
             schema: "The rest of that object must fit this JSON Schema:".to_owned(),
         }
     }
@@ -51,10 +52,10 @@ pub fn patch_skill(skill: &str, mode: ExecutionMode, schema: Option<&OutputSchem
 fn without_section(skill: &str) -> String {
     let mut own = String::with_capacity(skill.len());
     let mut rest = skill;
-    while let Some((before, from_begin)) = rest.split_once(BEGIN) {
+    while let Some((before, from_begin)) = split_at_sign(rest, BEGIN) {
         own.push_str(before.trim_end());
         // A section whose end is missing was cut off there: it runs to the end of the text.
-        rest = from_begin.split_once(END).map_or("", |(_, after)| after.trim_start_matches(['\r', '\n']));
+        rest = split_at_sign(from_begin, END).map_or("", |(_, after)| after.trim_start_matches(['\r', '\n']));
         if !rest.is_empty() && !own.is_empty() {
             own.push_str("\n\n");
         }
@@ -95,9 +96,13 @@ const AUTO: &str = "\
 You run in the background and nobody is there to answer. Never ask and never wait: where something is open, decide by \
 sensible defaults, say in your result what you assumed, and carry on to the end.";
 
-const COMPLETION: &str = "\
-When, and only when, the work is really complete, end your last message with one JSON object that has the key \
-`{marker}` with the value `true` beside the result. Write that object as plain JSON, once, as the last thing you say.";
+fn completion() -> String {
+    format!(
+        "When, and only when, the work is really complete, end your last message with one JSON object that has the key \
+         `{DONE_MARKER}` with the value `true` beside the result. Write that object as plain JSON, once, as the last thing \
+         you say."
+    )
+}
 
 #[cfg(test)]
 mod tests {

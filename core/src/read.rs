@@ -5,6 +5,7 @@
 //! no way out in the middle of a struct, and one function for the members of all of them, a browser downloads little.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 
 use serde_json::{Map, Value};
 
@@ -94,16 +95,24 @@ impl Reading {
         Members { members, reading: self }
     }
 
-    /// Reads what stands at a place, unless something is wrong already.
-    fn read_at(&mut self, place: &str, read: impl FnOnce(&mut Reading)) {
+    /// Reads a part into its place, unless something is wrong already.
+    fn part(&mut self, name: &dyn Display, value: Option<Value>, place: &mut dyn Readable) {
         if self.misread.is_some() {
             return;
         }
-        read(self);
+        match value {
+            Some(value) => place.read(value, self),
+            None if place.may_be_missing() => {}
+            None => self.wrong("is missing"),
+        }
         if let Some(misread) = &mut self.misread {
             let dot = if misread.place.is_empty() || misread.place.starts_with('[') { "" } else { "." };
-            misread.place = format!("{place}{dot}{}", misread.place);
+            misread.place = format!("{name}{dot}{}", misread.place);
         }
+    }
+
+    fn item(&mut self, index: usize, value: Value, place: &mut dyn Readable) {
+        self.part(&format_args!("[{index}]"), Some(value), place);
     }
 
     /// What was read, if nothing is wrong with it.
@@ -125,11 +134,7 @@ impl Members<'_> {
     /// Reads a member into its place.
     pub(crate) fn take(&mut self, name: &str, place: &mut dyn Readable) {
         let member = self.members.shift_remove(name);
-        self.reading.read_at(name, |reading| match member {
-            Some(value) => place.read(value, reading),
-            None if place.may_be_missing() => {}
-            None => reading.wrong("is missing"),
-        });
+        self.reading.part(&name, member, place);
     }
 
     /// Reads a member into its place if it is there.
@@ -343,7 +348,7 @@ impl<T: Readable> Readable for Vec<T> {
             Value::Array(items) => {
                 for (index, item) in items.into_iter().enumerate() {
                     let mut place = T::blank();
-                    reading.read_at(&format!("[{index}]"), |reading| place.read(item, reading));
+                    reading.item(index, item, &mut place);
                     self.push(place);
                 }
             }

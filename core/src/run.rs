@@ -1,6 +1,5 @@
 //! The run: a plan, a state and a history. It applies events and tells what it knows; `transition` decides.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::codes::{Code, Note};
@@ -23,8 +22,6 @@ pub struct Run {
     plan: Arc<RunPlan>,
     life: Life,
     history: Vec<InteractionRecord>,
-    /// Where in the history the reply with a key is; derived from the history.
-    reply_keys: BTreeMap<String, usize>,
 }
 
 /// Everything about a run that a step may change, but for its history.
@@ -109,7 +106,7 @@ impl Run {
             clock_went_backwards: false,
             state: State::Queued(queued),
         };
-        let run = Run { plan, life, history: Vec::new(), reply_keys: BTreeMap::new() };
+        let run = Run { plan, life, history: Vec::new() };
         let entry = Some(JournalEntry::new(1, now, Event::Created {}, None));
         (run, Applied { effects, receipt: None, entry })
     }
@@ -172,24 +169,13 @@ impl Run {
             life.decision = decision;
         }
         if let Some(record) = next.record {
-            self.remember(record);
+            self.history.push(record);
         }
-    }
-
-    fn remember(&mut self, record: InteractionRecord) {
-        if let Some(key) = &record.idempotency_key {
-            self.reply_keys.insert(key.clone(), self.history.len());
-        }
-        self.history.push(record);
     }
 
     /// Puts a run together from its parts, which the caller has checked.
     pub(crate) fn from_parts(plan: RunPlan, life: Life, history: Vec<InteractionRecord>) -> Run {
-        let mut run = Run { plan: Arc::new(plan), life, history: Vec::new(), reply_keys: BTreeMap::new() };
-        for record in history {
-            run.remember(record);
-        }
-        run
+        Run { plan: Arc::new(plan), life, history }
     }
 
     // -- what a run knows --
@@ -349,11 +335,7 @@ impl Run {
     }
 
     pub(crate) fn reply_with_key(&self, key: &str) -> Option<&InteractionRecord> {
-        self.reply_keys.get(key).and_then(|index| self.history.get(*index))
-    }
-
-    pub(crate) fn reply_key_count(&self) -> usize {
-        self.reply_keys.len()
+        self.history.iter().find(|record| record.idempotency_key.as_deref() == Some(key))
     }
 
     /// INVARIANT: interaction ids are 1, 2, 3 …, so the record of `id` is the `id`-th.

@@ -44,7 +44,7 @@ struct Compiled {
     text: String,
     /// None if there is no engine: the run can be shown, but none of its turns judged.
     validator: Option<Box<dyn SchemaValidator>>,
-    declared: BTreeSet<String>,
+    declared: Vec<String>,
 }
 
 /// One reason why a text is not a schema that can be used.
@@ -148,7 +148,7 @@ impl OutputSchema {
 
     /// Whether the top level names this property, in `properties` or `required`.
     pub(crate) fn declares(&self, property: &str) -> bool {
-        self.compiled.declared.contains(property)
+        self.compiled.declared.iter().any(|name| name == property)
     }
 }
 
@@ -177,7 +177,7 @@ serialize_as_written!(OutputSchema);
 
 impl Readable for OutputSchema {
     fn blank() -> OutputSchema {
-        let nothing = Compiled { text: String::new(), validator: None, declared: BTreeSet::new() };
+        let nothing = Compiled { text: String::new(), validator: None, declared: Vec::new() };
         OutputSchema { compiled: Arc::new(nothing) }
     }
 
@@ -229,8 +229,8 @@ fn parse_schema_text(text: &str, depth: usize) -> Result<Value, SchemaProblem> {
 }
 
 /// The names that the top level declares, also through `allOf` and references into the document.
-fn declared_names(root: &Value) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
+fn declared_names(root: &Value) -> Vec<String> {
+    let mut names = Vec::new();
     let mut open = vec![root];
     let mut seen = BTreeSet::new();
     while let Some(schema) = open.pop() {

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::text;
+
 /// A stretch of a message, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Segment {
@@ -24,7 +26,7 @@ pub(super) enum Segment {
 pub(super) fn segments(text: &str) -> Vec<Segment> {
     let mut segments = Vec::new();
     // Most messages have no block at all, and three fast searches say so.
-    if !["```", "~~~", YAML_OPEN].iter().any(|sign| memchr::memmem::find(text.as_bytes(), sign.as_bytes()).is_some()) {
+    if !["```", "~~~", YAML_OPEN].iter().any(|sign| text::find(text, sign).is_some()) {
         push_prose(&mut segments, 0..text.len());
         return segments;
     }
@@ -75,7 +77,7 @@ pub(super) fn segments(text: &str) -> Vec<Segment> {
 
 /// Where a line opens a question in YAML. Behind a quotation mark the tag could stand in a JSON string.
 fn yaml_tag(line: &str) -> Option<usize> {
-    line.rfind(YAML_OPEN).filter(|tag| line.get(..*tag).is_some_and(|before| !before.contains('"')))
+    text::places(line, YAML_OPEN).last().filter(|tag| line.get(..*tag).is_some_and(|before| !before.contains('"')))
 }
 
 /// Where the closing tags are; once there is none ahead, nobody looks again.
@@ -95,7 +97,7 @@ impl<'t> YamlTags<'t> {
         if self.exhausted {
             return None;
         }
-        let found = memchr::memmem::find(self.text.as_bytes().get(start..)?, YAML_CLOSE.as_bytes());
+        let found = text::find(self.text.get(start..)?, YAML_CLOSE);
         self.exhausted = found.is_none();
         found.map(|offset| start + offset)
     }

@@ -1,6 +1,6 @@
 //! The JSON objects, marker lines and YAML blocks of one message, found in one pass and not parsed yet.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::debris::{Before, DebrisStack, closed_by};
@@ -8,12 +8,16 @@ use super::layout::{Segment, lines, segments};
 use super::{DONE_MARKER, Source};
 use crate::ask_user;
 use crate::json::{self, Fault, Scanner, Shape};
+use crate::text;
 
 /// What stands in one message of the assistant.
 #[derive(Debug, Default)]
 pub(super) struct Contents {
     /// The top-level objects, without lone markers, by where they were found.
-    pub(super) objects: BTreeMap<Source, Recent<FoundObject>>,
+    whole: Recent<FoundObject>,
+    json_fences: Recent<FoundObject>,
+    fences: Recent<FoundObject>,
+    prose: Recent<FoundObject>,
     /// The blocks that hold a question in YAML.
     pub(super) yaml_blocks: Recent<Range<usize>>,
     /// The markers that stand for themselves: objects of their own, and lines of the bare word.
@@ -26,6 +30,13 @@ pub(super) struct Contents {
     pub(super) fault: Option<Fault>,
     /// Bytes looked at: the measure of work.
     pub(super) steps: u64,
+}
+
+impl Contents {
+    /// The objects, in the order of looking.
+    pub(super) fn objects(&self) -> impl Iterator<Item = &FoundObject> {
+        [&self.whole, &self.json_fences, &self.fences, &self.prose].into_iter().flat_map(Recent::iter)
+    }
 }
 
 /// The last few of many: a flood of small objects costs no more than reading over it.
@@ -116,7 +127,7 @@ impl FoundObject {
 pub(super) fn find(text: &str, max_depth: usize) -> Contents {
     let mut finder = Finder { text, max_depth, contents: Contents::default() };
     finder.contents.steps = text.len() as u64;
-    finder.contents.names_marker = memchr::memmem::find(text.as_bytes(), DONE_MARKER.as_bytes()).is_some();
+    finder.contents.names_marker = text::find(text, DONE_MARKER).is_some();
     if !finder.whole_text() {
         finder.parts();
     }
@@ -213,7 +224,12 @@ impl Finder<'_> {
     }
 
     fn objects(&mut self, source: Source) -> &mut Recent<FoundObject> {
-        self.contents.objects.entry(source).or_default()
+        match source {
+            Source::Host | Source::WholeText => &mut self.contents.whole,
+            Source::JsonFence => &mut self.contents.json_fences,
+            Source::Fence => &mut self.contents.fences,
+            Source::Prose => &mut self.contents.prose,
+        }
     }
 
     /// The fourth step of OUT-2: objects in prose, each byte read once.

@@ -2,35 +2,36 @@
 //!
 //! This is a memory of a pure function: it changes how long an answer takes, never the answer.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use super::Compiled;
 
-/// What a schema was compiled from: its text, and the depth limit it was held to.
-type Key = (usize, String);
-
 #[derive(Default)]
 struct Shared {
-    known: BTreeMap<Key, Weak<Compiled>>,
+    /// Each with the depth limit it was held to. There are never many, and a text of another length is told at once.
+    known: Vec<(usize, Weak<Compiled>)>,
     /// The last ones are kept alive: runs of one skill may come one after the other.
     recent: VecDeque<Arc<Compiled>>,
 }
 
-static SHARED: Mutex<Shared> = Mutex::new(Shared { known: BTreeMap::new(), recent: VecDeque::new() });
+static SHARED: Mutex<Shared> = Mutex::new(Shared { known: Vec::new(), recent: VecDeque::new() });
 
 /// The schema that was compiled from the same before, if it is still there.
 pub(super) fn find(text: &str, json_depth: usize) -> Option<Arc<Compiled>> {
-    lock().known.get(&(json_depth, text.to_owned())).and_then(Weak::upgrade)
+    let shared = lock();
+    let mut alike =
+        shared.known.iter().filter(|(depth, _)| *depth == json_depth).filter_map(|(_, schema)| schema.upgrade());
+    alike.find(|schema| schema.text == text)
 }
 
 /// Remembers a schema as long as somebody uses it, and the last few longer.
 pub(super) fn remember(json_depth: usize, compiled: &Arc<Compiled>) {
     let mut shared = lock();
     if shared.known.len() >= MAX_KNOWN {
-        shared.known.retain(|_, schema| schema.strong_count() > 0);
+        shared.known.retain(|(_, schema)| schema.strong_count() > 0);
     }
-    shared.known.insert((json_depth, compiled.text.clone()), Arc::downgrade(compiled));
+    shared.known.push((json_depth, Arc::downgrade(compiled)));
     if shared.recent.len() == MAX_RECENT {
         shared.recent.pop_front();
     }
