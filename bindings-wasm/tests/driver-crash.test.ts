@@ -9,15 +9,17 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { build } from 'esbuild';
 import { Run, replay } from 'turnlatch';
-import { MODES } from './crash-host.js';
+import { AGENT_LIVES, MODES } from './crash-host.js';
 import { PACKAGE } from './files.js';
 import { openStore, plan, processesMarked, until } from './hosting.js';
 
 const LOST = ['ORCHESTRATOR_RESTART_INTERRUPTED', 'INTERACTION_PROCESS_LOST'];
 const HOST = join(PACKAGE, 'build/crash-host/crash-host.mjs');
 
+type DieAt = number | typeof AGENT_LIVES;
+
 /** How many boundaries there were, or undefined if the host was killed at one. */
-async function runHost(folder: string, mode: string, dieAt: number, mark: string): Promise<number | undefined> {
+async function runHost(folder: string, mode: string, dieAt: DieAt, mark: string): Promise<number | undefined> {
 	const env = { ...process.env, TURNLATCH_TEST: mark };
 	const host = spawn(process.execPath, [HOST, folder, mode, String(dieAt)], {
 		env,
@@ -33,7 +35,7 @@ async function runHost(folder: string, mode: string, dieAt: number, mark: string
 	return Number(lines(join(folder, 'boundaries.log')).at(-1));
 }
 
-async function crashAndGoOn(folder: string, mode: string, crashes: readonly number[]): Promise<number> {
+async function crashAndGoOn(folder: string, mode: string, crashes: readonly DieAt[]): Promise<number> {
 	mkdirSync(folder);
 	const mark = randomUUID();
 	let crashed = 0;
@@ -115,6 +117,14 @@ for (const mode of Object.keys(MODES)) {
 			await forEach(Array(boundaries).keys(), async (n) => {
 				assert.equal(await crashAndGoOn(join(folder, String(n + 1)), mode, [n + 1]), 1);
 			});
+		}));
+}
+
+for (const mode of Object.keys(MODES).filter((name) => name !== 'cancel')) {
+	test(`an agent that lives when the next host starts: ${mode}`, () =>
+		inFolder(async (folder) => {
+			assert.equal(await crashAndGoOn(join(folder, 'run'), mode, [AGENT_LIVES]), 1);
+			assert.ok(lines(join(folder, 'run/met.log')).length > 0, 'it was gone by then');
 		}));
 }
 
