@@ -124,7 +124,7 @@ compare: setup-python setup-js ## Run all vectors in Rust, Python, Node and Chro
 demo: setup-services ## The job service with one interactive run, answered here or in the browser; EXIT=1 answers by itself
 	@$(SERVICE_VENV)/bin/python examples/service/demo.py $(if $(EXIT),--exit)
 
-bench: setup-python setup-js ## The core beside the limit of its parts, Python beside the core, sizes in a browser beside others
+bench: setup-python setup-js ## The core beside the limit of its parts, Python and Node beside the core, sizes in a browser beside others
 	$(CARGO) bench $(CODE) --bench turns
 	$(CARGO) build --release $(CODE) --bins
 	rm -rf $(BENCH_VENV)
@@ -132,6 +132,7 @@ bench: setup-python setup-js ## The core beside the limit of its parts, Python b
 	$(PYTHON) -m venv $(BENCH_VENV)
 	$(BENCH_VENV)/bin/pip install --quiet $(BENCH_VENV)/wheels/*.whl
 	$(BENCH_VENV)/bin/python bindings-python/bench/turns.py $(CURDIR)/target/release/stopwatch
+	cd bindings-wasm && node bench/turns.mjs $(CURDIR)/target/release/stopwatch
 	cd bindings-wasm && node scripts/sizes.mjs
 
 coverage: setup-rust ## Line coverage of core/src; fails below 95 %
