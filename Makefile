@@ -1,7 +1,7 @@
 # `make help` lists what there is. Every target works from a clean clone and twice in a row.
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-rust setup-python setup-js check check-rust check-python check-js test test-rust test-python test-js
-.PHONY: setup-services check-services test-services
+.PHONY: setup-services check-services test-services setup-wasm setup-console check-console test-console
 .PHONY: setup-browser compare demo bench coverage clean
 
 CARGO ?= cargo
@@ -49,8 +49,10 @@ $(SERVICE_VENV)/.ready: examples/python-service/requirements-dev.txt
 	$(SERVICE_VENV)/bin/pip install --quiet --requirement examples/python-service/requirements-dev.txt
 	@touch $@
 
+setup-js: setup-wasm setup-browser
+
 # Cargo and npm know what is up to date; a second time this takes seconds.
-setup-js: setup-rust setup-browser bindings-wasm/node_modules/.ready
+setup-wasm: setup-rust bindings-wasm/node_modules/.ready
 	$(CARGO) run --quiet --locked --profile xtask --package xtask -- wasm
 	cd bindings-wasm && node scripts/build.mjs
 
@@ -62,6 +64,15 @@ setup-browser:
 
 bindings-wasm/node_modules/.ready: bindings-wasm/package.json bindings-wasm/package-lock.json
 	cd bindings-wasm && $(NPM) ci --no-audit --no-fund
+	@touch $@
+
+# The package is a link, not an entry of the lock file, which would have to follow every change of the package's own.
+setup-console: setup-wasm examples/console/node_modules/.ready
+	ln -sfn ../../../bindings-wasm examples/console/node_modules/turnlatch
+	cd examples/console && node_modules/.bin/vite build --logLevel warn
+
+examples/console/node_modules/.ready: examples/console/package.json examples/console/package-lock.json
+	cd examples/console && $(NPM) ci --no-audit --no-fund
 	@touch $@
 
 check: check-rust check-python check-js check-services ## Formatting, lints, types, docs, licences, sizes, and that the core builds for wasm
@@ -92,6 +103,10 @@ check-services: setup-services
 	cd examples/python-service && $(VENV)/bin/mypy --python-executable $(SERVICE_VENV)/bin/python
 	cd examples/python-service && $(VENV)/bin/pyright --pythonpath $(SERVICE_VENV)/bin/python
 
+check-console: setup-console
+	cd examples/console && node_modules/.bin/tsc --noEmit
+	cd examples/console && node_modules/.bin/biome ci .
+
 test: test-rust test-python test-js test-services ## Every test: vectors in every runtime, properties, the exhaustive walk, examples, READMEs
 
 # Benchmarks are built by `check` and run by `bench`; the output of passing tests says how much they covered.
@@ -118,6 +133,10 @@ test-js: setup-js setup-python
 test-services: setup-services
 	$(SERVICE_VENV)/bin/pytest -q --rootdir tests/http -p no:cacheprovider tests/http
 
+# Clicks and keys in Chromium, on the Python service as a real process.
+test-console: setup-console setup-services setup-browser
+	cd examples/console && node tests/run.mjs
+
 compare: setup-python setup-js ## Run all vectors in Rust, Python, Node and Chromium, and compare what they print byte for byte
 	$(VENV)/bin/python scripts/compare.py
 
@@ -143,3 +162,4 @@ coverage: setup-rust ## Line coverage of core/src; fails below 95 %
 clean: ## Remove what was built
 	$(CARGO) clean
 	rm -rf $(VENV) bindings-wasm/build bindings-wasm/dist bindings-wasm/node_modules
+	rm -rf examples/console/build examples/console/dist examples/console/node_modules

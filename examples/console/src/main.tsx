@@ -1,0 +1,19 @@
+/** The console starts: first the core, because every page asks it. */
+
+import { render } from 'preact';
+import { init } from 'turnlatch';
+import { App } from './app.js';
+import './styles/base.css';
+import './styles/shell.css';
+import './styles/run.css';
+
+const place = document.getElementById('app');
+if (place) {
+	try {
+		await init();
+		place.replaceChildren();
+		render(<App />, place);
+	} catch (error) {
+		render(<p class="booting">The console could not start: {String(error)}</p>, place);
+	}
+}

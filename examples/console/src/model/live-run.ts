@@ -1,0 +1,98 @@
+/** A run of the service, followed as it happens. */
+
+import { type ReadonlySignal, signal } from '@preact/signals';
+import { Run, type Step } from 'turnlatch';
+import * as api from './api.js';
+import { seconds } from './clock.js';
+import type { StreamEvent } from './event-parser.js';
+import { recordOf } from './files.js';
+import type { RunSource } from './run-source.js';
+import { type Connection, follow, type Stream } from './stream.js';
+
+export class LiveRun {
+	readonly runId: string;
+	readonly steps = signal<readonly Step[]>([]);
+	/** The run as the service last saved it, restored in the browser; it answers what is allowed. */
+	readonly run = signal<Run | undefined>(undefined);
+	readonly failure = signal<api.ApiError | undefined>(undefined);
+	readonly #stream: Stream;
+	#arrived: Step[] = [];
+	#loading = false;
+	#closed = false;
+
+	constructor(runId: string) {
+		this.runId = runId;
+		this.#stream = follow(api.stepsPath(runId), (event) => this.#take(event));
+		void this.refresh();
+	}
+
+	get connection(): ReadonlySignal<Connection> {
+		return this.#stream.connection;
+	}
+
+	close(): void {
+		this.#closed = true;
+		this.#stream.close();
+	}
+
+	/** What the page shows, once the run is there. */
+	source(run: ReadonlySignal<Run>): RunSource {
+		return {
+			run,
+			steps: this.steps,
+			now: seconds,
+			record: async () => recordOf(await api.record(this.runId)),
+			requests: {
+				reply: (interaction_id, response, idempotency_key) =>
+					this.#sent(api.reply(this.runId, { interaction_id, response, idempotency_key })),
+				cancel: (reason) => this.#sent(api.cancel(this.runId, reason)),
+			},
+		};
+	}
+
+	/** Fetches the run's snapshot, again as long as more has happened meanwhile. */
+	async refresh(): Promise<void> {
+		if (this.#loading || this.#closed) return;
+		this.#loading = true;
+		try {
+			do {
+				const run = Run.fromJson(await api.snapshot(this.runId));
+				if (run.revision >= (this.run.value?.revision ?? 0)) this.run.value = run;
+				this.failure.value = undefined;
+			} while (!this.#closed && (this.run.value?.revision ?? 0) < (this.steps.value.at(-1)?.revision ?? 0));
+		} catch (error) {
+			// What is shown stays; the stream says that the service is away, and comes back here when it is not.
+			if (this.run.value === undefined) this.failure.value = asApiError(error);
+		} finally {
+			this.#loading = false;
+		}
+	}
+
+	#take(event: StreamEvent): void {
+		if (event.event !== 'step') return;
+		// Many steps come at once when a page is opened; they are shown at once, too.
+		if (this.#arrived.length === 0) queueMicrotask(() => this.#show());
+		this.#arrived.push(JSON.parse(event.data) as Step);
+	}
+
+	#show(): void {
+		this.steps.value = [...this.steps.value, ...this.#arrived];
+		this.#arrived = [];
+		void this.refresh();
+	}
+
+	/** A refusal means that this page knew less than the service, so it looks again. */
+	async #sent<T>(request: Promise<T>): Promise<T> {
+		try {
+			return await request;
+		} finally {
+			void this.refresh();
+		}
+	}
+}
+
+function asApiError(error: unknown): api.ApiError {
+	if (error instanceof api.ApiError) return error;
+	const { code, message } = error as { code?: string; message?: string };
+	return new api.ApiError(0, code ?? 'SNAPSHOT_INVALID', message ?? String(error));
+}

@@ -1,0 +1,101 @@
+/** The job service as a real process, with skills and agents for these tests. */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Status, StatusView } from 'turnlatch';
+import { ROOT } from '../../../bindings-wasm/tests/files.js';
+
+const TESTS = join(ROOT, 'examples/console/tests');
+/** `SERVICE_PYTHON` names the interpreter that has the service's packages, if it is not the one that make sets up. */
+const PYTHON = process.env.SERVICE_PYTHON ?? join(ROOT, '.venv/bin/python');
+
+export class Service {
+	url = '';
+	readonly #data = mkdtempSync(join(tmpdir(), 'turnlatch-console-'));
+	readonly #token: string | undefined;
+	#process: ChildProcess | undefined;
+
+	private constructor(token: string | undefined) {
+		this.#token = token;
+	}
+
+	static async start(token?: string): Promise<Service> {
+		const service = new Service(token);
+		await service.begin();
+		return service;
+	}
+
+	/** Starts the process: the first time on any port, later on the same one and the same data. */
+	async begin(): Promise<void> {
+		const port = this.url === '' ? '0' : new URL(this.url).port;
+		const folders = ['--data', this.#data, '--skills', join(TESTS, 'skills')];
+		const files = ['--engines', join(TESTS, 'engines.json'), '--console', join(ROOT, 'examples/console/dist')];
+		const child = spawn(PYTHON, ['-m', 'turnlatch_service', '--port', port, '--slots', '2', ...folders, ...files], {
+			env: {
+				...process.env,
+				PYTHONPATH: join(ROOT, 'examples/python-service'),
+				...(this.#token === undefined ? {} : { TURNLATCH_TOKEN: this.#token }),
+			},
+			stdio: ['ignore', 'pipe', 'pipe'],
+		});
+		this.#process = child;
+		let log = '';
+		child.stderr.on('data', (piece) => {
+			log += piece;
+		});
+		for await (const line of createInterface({ input: child.stdout })) {
+			this.url = line.replace(/^listening on /, '');
+			return;
+		}
+		throw new Error(`the service did not start:\n${log}`);
+	}
+
+	/** Ends the process as an operator does; the data stays. */
+	async stop(): Promise<void> {
+		const child = this.#process;
+		if (child === undefined || child.exitCode !== null) return;
+		const ended = new Promise((resolve) => child.once('exit', resolve));
+		child.kill('SIGTERM');
+		await ended;
+	}
+
+	/** Ends it for good. */
+	async close(): Promise<void> {
+		await this.stop();
+		rmSync(this.#data, { recursive: true, force: true });
+	}
+
+	async create(skill: string, members: object = {}): Promise<string> {
+		const body = { skill, engine: 'scripted', execution_mode: 'interactive', ...members };
+		return ((await this.post('/v1/jobs', body)) as StatusView).run_id;
+	}
+
+	/** Waits until the run has one of these statuses. */
+	async until(runId: string, ...statuses: Status[]): Promise<StatusView> {
+		for (;;) {
+			const view = (await this.get(`/v1/jobs/${runId}`).then((text) => JSON.parse(text))) as StatusView;
+			if (statuses.includes(view.status)) return view;
+			await new Promise((resolve) => setTimeout(resolve, 50));
+		}
+	}
+
+	async get(path: string): Promise<string> {
+		const response = await fetch(this.url + path, { headers: this.#headers() });
+		if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+		return response.text();
+	}
+
+	async post(path: string, body: object): Promise<unknown> {
+		const headers = { ...this.#headers(), 'content-type': 'application/json' };
+		const response = await fetch(this.url + path, { method: 'POST', headers, body: JSON.stringify(body) });
+		if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+		return response.json();
+	}
+
+	#headers(): Record<string, string> {
+		return this.#token === undefined ? {} : { authorization: `Bearer ${this.#token}` };
+	}
+}
