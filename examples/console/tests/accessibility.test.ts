@@ -28,6 +28,7 @@ async function look(page: Page, name: string): Promise<void> {
 	await page.emulateMedia({ reducedMotion: 'reduce' });
 	for (const size of SIZES) {
 		await page.setViewportSize(size);
+		await page.evaluate(() => scrollTo(0, 0));
 		for (const colorScheme of ['light', 'dark'] as const) {
 			await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
 			const found = await page.evaluate(() =>

@@ -25,6 +25,27 @@ test('a token is asked for, wrong ones are noticed, and the tab keeps the right 
 	});
 });
 
+test('a tab that nobody sees lets go of its connection, and takes it up when it is looked at', async () => {
+	const runId = await here.service.create('words');
+	await inPage(here, `#/runs/${runId}`, async (page) => {
+		await page.getByLabel('Token', { exact: true }).fill(TOKEN);
+		await page.getByRole('button', { name: 'Go on' }).click();
+		await page.getByRole('status', { name: 'Connection: Live' }).waitFor();
+		const become = (state: string) =>
+			page.evaluate((shown) => {
+				Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => shown });
+				document.dispatchEvent(new Event('visibilitychange'));
+			}, state);
+		const isStream = (request: { url(): string }): boolean => request.url().endsWith('/events');
+		await Promise.all([page.waitForEvent('requestfailed', isStream), become('hidden')]);
+		await here.service.until(runId, 'waiting_user');
+		await here.service.post(`/v1/jobs/${runId}/interaction/reply`, { interaction_id: 1, response: 'meanwhile' });
+		await Promise.all([page.waitForEvent('request', isStream), become('visible')]);
+		await page.getByText('Which line of meanwhile?').first().waitFor();
+		await page.getByRole('status', { name: 'Connection: Live' }).waitFor();
+	});
+});
+
 test('the service restarts: the page says so, takes up the stream, and loses nothing', async () => {
 	const runId = await here.service.create('words');
 	await inPage(here, `#/runs/${runId}`, async (page) => {

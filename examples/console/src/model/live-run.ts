@@ -9,6 +9,8 @@ import { recordOf } from './files.js';
 import type { RunSource } from './run-source.js';
 import { type Connection, follow, type Stream } from './stream.js';
 
+const AGAIN_MS = 2000;
+
 export class LiveRun {
 	readonly runId: string;
 	readonly steps = signal<readonly Step[]>([]);
@@ -61,8 +63,9 @@ export class LiveRun {
 				this.failure.value = undefined;
 			} while (!this.#closed && (this.run.value?.revision ?? 0) < (this.steps.value.at(-1)?.revision ?? 0));
 		} catch (error) {
-			// What is shown stays; the stream says that the service is away, and comes back here when it is not.
+			// What is shown stays, until the service is there again.
 			if (this.run.value === undefined) this.failure.value = asApiError(error);
+			else if (!this.#closed) setTimeout(() => void this.refresh(), AGAIN_MS);
 		} finally {
 			this.#loading = false;
 		}

@@ -15,9 +15,9 @@ const BOXES: Readonly<Record<Status, Box>> = {
 	queued: { x: 46, y: 34, width: 132 },
 	running: { x: 46, y: 132, width: 132 },
 	waiting_user: { x: 46, y: 230, width: 132 },
-	succeeded: { x: 256, y: 84, width: 110 },
-	failed: { x: 256, y: 164, width: 110 },
-	canceled: { x: 256, y: 246, width: 110 },
+	succeeded: { x: 259, y: 84, width: 112 },
+	failed: { x: 259, y: 164, width: 112 },
+	canceled: { x: 259, y: 246, width: 112 },
 };
 
 interface Arrow {
@@ -50,19 +50,19 @@ const ARROWS: readonly Arrow[] = [
 	{
 		from: 'running',
 		to: 'succeeded',
-		path: 'M178 145H206Q218 145 218 133V115Q218 103 230 103H254',
+		path: 'M178 145H206Q218 145 218 133V115Q218 103 230 103H257',
 		label: 'done',
-		at: [224, 122],
+		at: [223, 122],
 	},
-	{ from: 'running', to: 'failed', path: 'M178 158H206Q218 158 218 165Q218 177 230 177H254', label: '', at: [0, 0] },
+	{ from: 'running', to: 'failed', path: 'M178 158H206Q218 158 218 165Q218 177 230 177H257', label: '', at: [0, 0] },
 	{
 		from: 'waiting_user',
 		to: 'failed',
-		path: 'M178 240H206Q218 240 218 228V202Q218 190 230 190H254',
+		path: 'M178 240H206Q218 240 218 228V202Q218 190 230 190H257',
 		label: 'too late',
 		at: [224, 219],
 	},
-	{ from: 'unfinished', to: 'canceled', path: 'M196 265H254', label: 'cancel', at: [226, 280], anchor: 'middle' },
+	{ from: 'unfinished', to: 'canceled', path: 'M196 265H257', label: 'cancel', at: [226, 280], anchor: 'middle' },
 ];
 
 /** The arrow that a step took, if it took one. */
@@ -79,7 +79,7 @@ export function Chart({ status, steps }: { status: Status; steps: readonly Step[
 	const came = path.filter((name, index) => name !== path[index - 1]).map((name) => STATUS_WORDS[name]);
 	const label = `State: ${STATUS_WORDS[status]}.${came.length > 1 ? ` It went: ${came.join(', then ')}.` : ''}`;
 	return (
-		<svg class="chart" viewBox="0 0 368 300" role="img" aria-label={label}>
+		<svg class="chart" viewBox="0 0 374 300" role="img" aria-label={label}>
 			<title>{label}</title>
 			<defs>
 				<marker id="arrow" viewBox="0 0 8 8" refX="6.5" refY="4" markerWidth="7" markerHeight="7" orient="auto">

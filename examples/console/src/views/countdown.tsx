@@ -1,5 +1,6 @@
 /** The time until a question decides itself, and what happens then, as the core says. */
 
+import type { ReadonlySignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { Interaction, Run } from 'turnlatch';
 import { announce } from '../model/announce.js';
@@ -19,10 +20,10 @@ export function Countdown({
 	run: Run;
 	asked: Interaction;
 	deadline: number;
-	now: number;
+	now: ReadonlySignal<number>;
 }) {
 	const then = useMemo(() => afterDeadline(run, asked.interaction_id, deadline), [run, asked.interaction_id, deadline]);
-	const left = Math.max(0, deadline - now);
+	const left = Math.max(0, deadline - now.value);
 	const secondsLeft = Math.ceil(left / 1000);
 	useEffect(() => {
 		if (ANNOUNCED.includes(secondsLeft)) announce(`${secondsLeft} seconds left to answer.`);

@@ -10,7 +10,7 @@ import { openText } from '../model/opened.js';
 import { go, runHref } from '../model/route.js';
 import { skillOf } from '../model/run-list.js';
 import { activeConnection, refreshHealth, serviceHealth } from '../model/service.js';
-import { STATUS_WORDS } from '../model/words.js';
+import { STATUS_WORDS, visible } from '../model/words.js';
 import { Icon } from '../parts/icons.js';
 import { CodeNote, Panel, Problem } from '../parts/small.js';
 import { CancelButton } from './cancel.js';
@@ -32,7 +32,7 @@ export function LivePage({ runId }: { runId: string }) {
 	const failure = live.failure.value;
 	if (failure === undefined) return <p class="booting">Loading the run…</p>;
 	return (
-		<Problem title={failure.status === 404 ? `There is no run ${runId}` : 'The run cannot be shown'}>
+		<Problem title={failure.status === 404 ? `There is no run ${visible(runId)}` : 'The run cannot be shown'}>
 			<CodeNote code={failure.code} message={failure.message} remedy />
 			<button type="button" onClick={() => void live.refresh()}>
 				Try again

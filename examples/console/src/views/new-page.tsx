@@ -155,7 +155,7 @@ function forSkill(order: Order, { name, engines, execution_modes }: api.Skill): 
 function SkillCard({ skill, chosen, onChoose }: { skill: api.Skill; chosen: boolean; onChoose: () => void }) {
 	return (
 		<label class="skill">
-			<input type="radio" name="skill" checked={chosen} onChange={onChoose} />
+			<input type="radio" name="skill" checked={chosen} disabled={skill.problems.length > 0} onChange={onChoose} />
 			<span>
 				<strong>{visible(skill.name)}</strong>
 				{skill.description !== '' && <span dir="auto">{visible(skill.description)}</span>}

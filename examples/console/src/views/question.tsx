@@ -29,7 +29,7 @@ export function Question({ source, run }: { source: RunSource; run: Run }) {
 		>
 			<Said text={shown.prompt} />
 			{isOpen && shown.deadline_at !== undefined && (
-				<Countdown run={run} asked={shown} deadline={shown.deadline_at} now={source.now.value} />
+				<Countdown run={run} asked={shown} deadline={shown.deadline_at} now={source.now} />
 			)}
 			<AnswerForm
 				key={shown.interaction_id}

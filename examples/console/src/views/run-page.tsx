@@ -51,13 +51,14 @@ export function RunPage({
 					<Question source={source} run={run} />
 					<Ended view={view} />
 					<Panel title={steps.length > 0 ? 'Timeline' : 'Questions so far'} id="timeline">
-						{steps.length > 0 && <Lifeline steps={steps} now={source.now.value} />}
+						{steps.length > 0 && <Lifeline steps={steps} now={source.now} />}
 						{steps.length > 0 ? (
 							<Timeline steps={steps} chosen={step?.revision} onWhy={explain} />
 						) : (
 							<Questions history={run.history()} />
 						)}
 					</Panel>
+					<Facts run={run} view={view} skill={skill} />
 				</div>
 				<div class="column">
 					<Panel title="State">
@@ -65,7 +66,6 @@ export function RunPage({
 					</Panel>
 					<Why source={source} run={run} step={step} onLatest={() => setChosen(undefined)} />
 					{slots}
-					<Facts run={run} view={view} skill={skill} />
 				</div>
 			</div>
 		</div>
@@ -108,7 +108,7 @@ function Facts({ run, view, skill }: { run: Run; view: StatusView; skill: string
 				? 'none'
 				: `${view.interaction_count}, ${view.auto_decision_count} decided automatically`,
 		],
-		['Needs a person', plan.require_user_reply === true ? 'always' : 'only within the time'],
+		['Who may answer', plan.require_user_reply === true ? 'a person only' : 'a person, in time'],
 		['Session timeout', duration(Number(plan.session_timeout_sec) * 1000)],
 		['While it waits', plan.profile === 'sticky_process' ? 'the process lives on' : 'the slot is given back'],
 		['Session', run.sessionHandle === undefined ? undefined : visible(run.sessionHandle)],
@@ -118,10 +118,15 @@ function Facts({ run, view, skill }: { run: Run; view: StatusView; skill: string
 	];
 	return (
 		<Panel title="Facts" id="facts">
-			<dl class="facts">
+			<dl class="facts in-columns">
 				{rows
 					.filter(([, value]) => value !== undefined)
-					.map(([name, value]) => [<dt key={name}>{name}</dt>, <dd key={`${name} value`}>{value}</dd>])}
+					.map(([name, value]) => (
+						<div key={name}>
+							<dt>{name}</dt>
+							<dd>{value}</dd>
+						</div>
+					))}
 			</dl>
 		</Panel>
 	);

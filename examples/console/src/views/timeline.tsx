@@ -1,5 +1,7 @@
 /** What happened to a run, oldest first: turns, waits, replies, automatic decisions, and who brought each. */
 
+import type { ReadonlySignal } from '@preact/signals';
+import { useState } from 'preact/hooks';
 import type { InteractionRecord, Status, Step } from 'turnlatch';
 import { duration, RESOLUTION_WORDS, STATUS_WORDS } from '../model/words.js';
 import { By, Icon, type IconName } from '../parts/icons.js';
@@ -26,6 +28,9 @@ const SPENT: Readonly<Partial<Record<Status, string>>> = {
 	waiting_user: 'waited for',
 };
 
+/** Long runs are shown from their end; the rest comes when it is asked for. */
+const MOST_STEPS = 200;
+
 const ACTIVE: readonly Status[] = ['queued', 'running', 'waiting_user'];
 
 export function Timeline({
@@ -38,18 +43,31 @@ export function Timeline({
 	chosen: number | undefined;
 	onWhy: (step: Step) => void;
 }) {
+	const [most, setMost] = useState(MOST_STEPS);
+	const shown = steps.slice(-most);
 	return (
-		<ol class="timeline">
-			{steps.map((step, index) => (
-				<li key={step.revision} data-status={step.status} class={step.event === 'slot_granted' ? 'slight' : undefined}>
-					<span class="dot">
-						<Icon name={iconOf(step)} />
-					</span>
-					<StepBody step={step} chosen={chosen === step.revision} onWhy={onWhy} />
-					<Spent step={step} next={steps[index + 1]} />
-				</li>
-			))}
-		</ol>
+		<>
+			{shown.length < steps.length && (
+				<button type="button" class="wide" onClick={() => setMost(most + 10 * MOST_STEPS)}>
+					Show earlier steps: {steps.length - shown.length}
+				</button>
+			)}
+			<ol class="timeline">
+				{shown.map((step, index) => (
+					<li
+						key={step.revision}
+						data-status={step.status}
+						class={step.event === 'slot_granted' ? 'slight' : undefined}
+					>
+						<span class="dot">
+							<Icon name={iconOf(step)} />
+						</span>
+						<StepBody step={step} chosen={chosen === step.revision} onWhy={onWhy} />
+						<Spent step={step} next={shown[index + 1]} />
+					</li>
+				))}
+			</ol>
+		</>
 	);
 }
 
@@ -138,12 +156,14 @@ export function Questions({ history }: { history: readonly InteractionRecord[] }
 }
 
 /** The run's life as one bar: how long it was in which status, and when it held a slot. */
-export function Lifeline({ steps, now }: { steps: readonly Step[]; now: number }) {
-	const stretches = stretchesOf(steps, now);
+export function Lifeline({ steps, now }: { steps: readonly Step[]; now: ReadonlySignal<number> }) {
+	const last = steps.at(-1);
+	// An ended run stands still, and so does its bar.
+	const isOver = last !== undefined && SPENT[last.status] === undefined;
+	const stretches = stretchesOf(steps, isOver ? last.at : now.value);
 	const [first] = stretches;
-	const last = stretches.at(-1);
-	if (first === undefined || last === undefined) return null;
-	const whole = Math.max(1, last.until - first.from);
+	if (first === undefined) return null;
+	const whole = Math.max(1, (stretches.at(-1) ?? first).until - first.from);
 	const part = (ms: number): string => `${((100 * ms) / whole).toFixed(3)}%`;
 	const spent = (counts: (step: Step) => boolean): number =>
 		stretches.filter(({ step }) => counts(step)).reduce((sum, { from, until }) => sum + until - from, 0);
