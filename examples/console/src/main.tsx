@@ -3,9 +3,7 @@
 import { render } from 'preact';
 import { init } from 'turnlatch';
 import { App } from './app.js';
-import './styles/base.css';
-import './styles/shell.css';
-import './styles/run.css';
+import './styles/index.css';
 
 const place = document.getElementById('app');
 if (place) {

@@ -118,7 +118,7 @@ test('an answer that is too large is refused before it is sent', async () => {
 	const runId = await here.service.create('words');
 	await inPage(here, `#/runs/${runId}`, async (page) => {
 		await headStatus(page, 'Waiting for you');
-		await page.getByLabel('Your answer').fill('x'.repeat(2 ** 20 + 1));
+		await page.getByLabel('Your answer').fill('€'.repeat(Math.ceil(2 ** 20 / 3)));
 		await page.locator('#prediction').getByText('REPLY_TOO_LARGE').waitFor();
 		assert.equal(await page.getByRole('button', { name: 'Send answer' }).isEnabled(), false);
 	});

@@ -51,7 +51,7 @@ export async function inPage(
 		if (['error', 'warning'].includes(message.type()) && !EXPECTED.test(message.text()))
 			complaints.push(message.text());
 	});
-	page.setDefaultTimeout(30_000);
+	page.setDefaultTimeout(60_000);
 	try {
 		await page.goto(`${service.url}/${hash}`);
 		await work(page);

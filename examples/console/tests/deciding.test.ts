@@ -7,11 +7,14 @@ import { headStatus, inPage, setting } from './console.js';
 const here = setting();
 
 test('nobody answers: the countdown runs, and the decision is shown as automatic', async () => {
-	const runtime_options = { interactive_require_user_reply: false, session_timeout_sec: 2 };
-	const runId = await here.service.create('choose', { runtime_options });
-	await inPage(here, `#/runs/${runId}`, async (page) => {
+	// The page is there before the question, so that a slow machine misses nothing of the short time.
+	await inPage(here, '#/', async (page) => {
+		await page.getByRole('heading', { name: 'Runs' }).waitFor();
+		const runtime_options = { interactive_require_user_reply: false, session_timeout_sec: 6 };
+		const runId = await here.service.create('choose', { runtime_options });
+		await page.goto(`${here.service.url}/#/runs/${runId}`);
 		await page.getByText('until it is decided automatically, by the policy').waitFor();
-		assert.match(await page.getByRole('timer').innerText(), /^0:0[0-2]$/);
+		assert.match(await page.getByRole('timer').innerText(), /^0:0[0-6]$/);
 		await headStatus(page, 'Succeeded');
 		const timeline = page.getByRole('region', { name: 'Timeline' });
 		await timeline.getByText('Question 1 decided automatically').waitFor();
@@ -22,9 +25,11 @@ test('nobody answers: the countdown runs, and the decision is shown as automatic
 });
 
 test('a strict sticky run says that it will fail, and fails', async () => {
-	const runtime_options = { session_timeout_sec: 2, interactive_profile: { kind: 'sticky_process' } };
-	const runId = await here.service.create('choose', { runtime_options });
-	await inPage(here, `#/runs/${runId}`, async (page) => {
+	await inPage(here, '#/', async (page) => {
+		await page.getByRole('heading', { name: 'Runs' }).waitFor();
+		const runtime_options = { session_timeout_sec: 6, interactive_profile: { kind: 'sticky_process' } };
+		const runId = await here.service.create('choose', { runtime_options });
+		await page.goto(`${here.service.url}/#/runs/${runId}`);
 		await page.locator('.countdown').getByText('INTERACTION_WAIT_TIMEOUT').waitFor();
 		await headStatus(page, 'Failed');
 		await page.getByRole('region', { name: 'Failed' }).getByText('INTERACTION_WAIT_TIMEOUT').waitFor();

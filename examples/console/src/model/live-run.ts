@@ -1,6 +1,6 @@
 /** A run of the service, followed as it happens. */
 
-import { type ReadonlySignal, signal } from '@preact/signals';
+import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { Run, type Step } from 'turnlatch';
 import * as api from './api.js';
 import { seconds } from './clock.js';
@@ -13,11 +13,14 @@ const AGAIN_MS = 2000;
 
 export class LiveRun {
 	readonly runId: string;
-	readonly steps = signal<readonly Step[]>([]);
-	/** The run as the service last saved it, restored in the browser; it answers what is allowed. */
-	readonly run = signal<Run | undefined>(undefined);
+	/** What the page shows, once the run is there. */
+	readonly source = signal<RunSource | undefined>(undefined);
+	/** Why it is not there. */
 	readonly failure = signal<api.ApiError | undefined>(undefined);
+	readonly #steps = signal<readonly Step[]>([]);
 	readonly #stream: Stream;
+	/** The run as the service last saved it, restored in the browser; it answers what is allowed. */
+	#run: Signal<Run> | undefined;
 	#arrived: Step[] = [];
 	#loading = false;
 	#closed = false;
@@ -37,11 +40,33 @@ export class LiveRun {
 		this.#stream.close();
 	}
 
-	/** What the page shows, once the run is there. */
-	source(run: ReadonlySignal<Run>): RunSource {
-		return {
-			run,
-			steps: this.steps,
+	/** Fetches the run's snapshot, again as long as more has happened meanwhile. */
+	async refresh(): Promise<void> {
+		if (this.#loading || this.#closed) return;
+		this.#loading = true;
+		try {
+			do {
+				this.#show(Run.fromJson(await api.snapshot(this.runId)));
+			} while (!this.#closed && this.#isBehind());
+		} catch (error) {
+			// What is shown stays, until the service is there again.
+			if (this.#run === undefined) this.failure.value = asApiError(error);
+			else setTimeout(() => void this.refresh(), AGAIN_MS);
+		} finally {
+			this.#loading = false;
+		}
+	}
+
+	#show(run: Run): void {
+		this.failure.value = undefined;
+		if (this.#run !== undefined) {
+			if (run.revision >= this.#run.value.revision) this.#run.value = run;
+			return;
+		}
+		this.#run = signal(run);
+		this.source.value = {
+			run: this.#run,
+			steps: this.#steps,
 			now: seconds,
 			record: async () => recordOf(await api.record(this.runId)),
 			requests: {
@@ -52,34 +77,19 @@ export class LiveRun {
 		};
 	}
 
-	/** Fetches the run's snapshot, again as long as more has happened meanwhile. */
-	async refresh(): Promise<void> {
-		if (this.#loading || this.#closed) return;
-		this.#loading = true;
-		try {
-			do {
-				const run = Run.fromJson(await api.snapshot(this.runId));
-				if (run.revision >= (this.run.value?.revision ?? 0)) this.run.value = run;
-				this.failure.value = undefined;
-			} while (!this.#closed && (this.run.value?.revision ?? 0) < (this.steps.value.at(-1)?.revision ?? 0));
-		} catch (error) {
-			// What is shown stays, until the service is there again.
-			if (this.run.value === undefined) this.failure.value = asApiError(error);
-			else if (!this.#closed) setTimeout(() => void this.refresh(), AGAIN_MS);
-		} finally {
-			this.#loading = false;
-		}
+	#isBehind(): boolean {
+		return (this.#run?.value.revision ?? 0) < (this.#steps.value.at(-1)?.revision ?? 0);
 	}
 
 	#take(event: StreamEvent): void {
 		if (event.event !== 'step') return;
 		// Many steps come at once when a page is opened; they are shown at once, too.
-		if (this.#arrived.length === 0) queueMicrotask(() => this.#show());
+		if (this.#arrived.length === 0) queueMicrotask(() => this.#showSteps());
 		this.#arrived.push(JSON.parse(event.data) as Step);
 	}
 
-	#show(): void {
-		this.steps.value = [...this.steps.value, ...this.#arrived];
+	#showSteps(): void {
+		this.#steps.value = [...this.#steps.value, ...this.#arrived];
 		this.#arrived = [];
 		void this.refresh();
 	}

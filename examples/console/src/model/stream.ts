@@ -9,7 +9,7 @@ import { EventParser, type StreamEvent } from './event-parser.js';
 export type Connection =
 	| { state: 'connecting' }
 	| { state: 'live' }
-	| { state: 'retrying'; attempt: number }
+	| { state: 'retrying' }
 	| { state: 'ended' }
 	| { state: 'refused'; error: ApiError };
 
@@ -62,7 +62,7 @@ export function follow(path: string, take: (event: StreamEvent) => void): Stream
 				continue;
 			}
 			failures += 1;
-			connection.value = { state: 'retrying', attempt: failures };
+			connection.value = { state: 'retrying' };
 			const longest = Math.min(LONGEST_WAIT_MS, SHORTEST_WAIT_MS * 2 ** (failures - 1));
 			await pause(longest * (0.75 + Math.random() / 4), closing.signal);
 		}

@@ -1,7 +1,6 @@
 /** A run of the service: its page, kept up to date, with what can be asked of it. */
 
-import { computed, type ReadonlySignal } from '@preact/signals';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { type Run, runOfSlot } from 'turnlatch';
 import { announce } from '../model/announce.js';
 import * as api from '../model/api.js';
@@ -9,6 +8,7 @@ import { LiveRun } from '../model/live-run.js';
 import { openText } from '../model/opened.js';
 import { go, runHref } from '../model/route.js';
 import { skillOf } from '../model/run-list.js';
+import type { RunSource } from '../model/run-source.js';
 import { activeConnection, refreshHealth, serviceHealth } from '../model/service.js';
 import { STATUS_WORDS, visible } from '../model/words.js';
 import { Icon } from '../parts/icons.js';
@@ -28,7 +28,7 @@ export function LivePage({ runId }: { runId: string }) {
 		};
 	}, [runId]);
 	if (live === undefined || live.runId !== runId) return <p class="booting">Loading the run…</p>;
-	if (live.run.value !== undefined) return <Live key={runId} live={live} />;
+	if (live.source.value !== undefined) return <Live key={runId} live={live} source={live.source.value} />;
 	const failure = live.failure.value;
 	if (failure === undefined) return <p class="booting">Loading the run…</p>;
 	return (
@@ -41,8 +41,7 @@ export function LivePage({ runId }: { runId: string }) {
 	);
 }
 
-function Live({ live }: { live: LiveRun }) {
-	const source = useMemo(() => live.source(computed(() => live.run.value) as ReadonlySignal<Run>), [live]);
+function Live({ live, source }: { live: LiveRun; source: RunSource }) {
 	const run = source.run.value;
 	const { status, revision } = run;
 	const skill = useSkill(live.runId);

@@ -7,7 +7,8 @@ import { ApiError } from '../model/api.js';
 import { type Choice, choicesOf, type Draft, EMPTY, freshKey, responseOf } from '../model/draft.js';
 import { jsonText } from '../model/exact-json.js';
 import { predictReply, type RunSource } from '../model/run-source.js';
-import { visible } from '../model/words.js';
+import { codeInfo, visible } from '../model/words.js';
+import { JsonTree } from '../parts/json-tree.js';
 import { Panel, Said } from '../parts/small.js';
 import { Countdown } from './countdown.js';
 import { Prediction, Refusal, Taken } from './receipts.js';
@@ -18,7 +19,8 @@ export function Question({ source, run }: { source: RunSource; run: Run }) {
 	const [held, setHeld] = useState<Interaction | undefined>(undefined);
 	const [taken, setTaken] = useState<Receipt | undefined>(undefined);
 	const shown = held ?? pending;
-	if (shown === null) return taken === undefined ? null : <Taken receipt={taken} />;
+	if (shown === null)
+		return taken === undefined ? <NothingToAnswer source={source} run={run} /> : <Taken receipt={taken} />;
 	const isOpen = pending?.interaction_id === shown.interaction_id;
 	return (
 		<Panel
@@ -28,6 +30,12 @@ export function Question({ source, run }: { source: RunSource; run: Run }) {
 			extra={<span class="muted">Question {shown.interaction_id}</span>}
 		>
 			<Said text={shown.prompt} />
+			{Object.keys(shown.context).length > 0 && (
+				<details class="context">
+					<summary>Around the question</summary>
+					<JsonTree text={jsonText(shown.context)} />
+				</details>
+			)}
 			{isOpen && shown.deadline_at !== undefined && (
 				<Countdown run={run} asked={shown} deadline={shown.deadline_at} now={source.now} />
 			)}
@@ -44,6 +52,17 @@ export function Question({ source, run }: { source: RunSource; run: Run }) {
 				}}
 			/>
 		</Panel>
+	);
+}
+
+/** Why an answer would not be taken, while the run can still come to ask. */
+function NothingToAnswer({ source, run }: { source: RunSource; run: Run }) {
+	const reply = run.allowed(source.now.peek()).requests.find(({ request }) => request === 'reply');
+	if (run.ended || reply?.code === undefined) return null;
+	return (
+		<p class="hint">
+			Nothing to answer: <code>{reply.code}</code> {codeInfo(reply.code)?.meaning}
+		</p>
 	);
 }
 

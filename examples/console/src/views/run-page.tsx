@@ -28,6 +28,7 @@ export function RunPage({
 	const run = source.run.value;
 	const steps = source.steps.value;
 	const view = run.statusView();
+	const hasJournal = source.record !== undefined;
 	const [chosen, setChosen] = useState<Step | undefined>(undefined);
 	// A step that lies in the future of the slider explains nothing.
 	const step = chosen !== undefined && chosen.revision <= view.revision ? chosen : undefined;
@@ -50,10 +51,12 @@ export function RunPage({
 				<div class="column">
 					<Question source={source} run={run} />
 					<Ended view={view} />
-					<Panel title={steps.length > 0 ? 'Timeline' : 'Questions so far'} id="timeline">
-						{steps.length > 0 && <Lifeline steps={steps} now={source.now} />}
-						{steps.length > 0 ? (
-							<Timeline steps={steps} chosen={step?.revision} onWhy={explain} />
+					<Panel title={hasJournal ? 'Timeline' : 'Questions so far'} id="timeline">
+						{hasJournal ? (
+							<>
+								<Lifeline steps={steps} now={source.now} />
+								<Timeline steps={steps} chosen={step?.revision} onWhy={explain} />
+							</>
 						) : (
 							<Questions history={run.history()} />
 						)}

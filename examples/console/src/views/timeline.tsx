@@ -3,14 +3,14 @@
 import type { ReadonlySignal } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import type { InteractionRecord, Status, Step } from 'turnlatch';
-import { duration, RESOLUTION_WORDS, STATUS_WORDS } from '../model/words.js';
+import { duration, RESOLUTION_WORDS, reasonText, STATUS_WORDS } from '../model/words.js';
 import { By, Icon, type IconName } from '../parts/icons.js';
 import { Moment, Said, StatusPill } from '../parts/small.js';
 
 const EVENT_WORDS: Readonly<Record<string, (step: Step) => string>> = {
 	created: () => 'Job created',
 	slot_granted: ({ attempt_number, status }) =>
-		status === 'running' ? `Turn ${attempt_number} started` : 'Slot granted',
+		status === 'running' ? `Turn ${attempt_number} started` : 'A slot came too late',
 	turn_finished: ({ attempt_number }) => `Turn ${attempt_number} finished`,
 	reply: ({ interaction_id }) => `Question ${interaction_id} answered`,
 	timer_fired: ({ interaction_id, resolution_mode }) =>
@@ -92,6 +92,7 @@ function StepBody({ step, chosen, onWhy }: { step: Step; chosen: boolean; onWhy:
 					<Said text={step.response === '' ? '(an empty answer)' : step.response} />
 				</figure>
 			)}
+			{step.decision === undefined && step.code !== undefined && <p dir="auto">{reasonText(step.reason)}</p>}
 			{changes && (
 				<p class="step-result">
 					<StatusPill status={step.status} />
