@@ -23,7 +23,9 @@ export function Countdown({
 	now: ReadonlySignal<number>;
 }) {
 	const then = useMemo(() => afterDeadline(run, asked.interaction_id, deadline), [run, asked.interaction_id, deadline]);
-	const left = Math.max(0, deadline - now.value);
+	const whole = Math.max(1, deadline - asked.asked_at);
+	// Clocks differ and tick late; nobody has more time than there was.
+	const left = Math.min(whole, Math.max(0, deadline - now.value));
 	const secondsLeft = Math.ceil(left / 1000);
 	useEffect(() => {
 		if (ANNOUNCED.includes(secondsLeft)) announce(`${secondsLeft} seconds left to answer.`);
@@ -43,7 +45,7 @@ export function Countdown({
 					</span>
 				)}
 			</p>
-			<progress max={Math.max(1, deadline - asked.asked_at)} value={left} aria-label="Time left to answer" />
+			<progress max={whole} value={left} aria-label="Time left to answer" />
 		</div>
 	);
 }
