@@ -1,6 +1,6 @@
 /** The shell: header, pages, the place for dropped files, and what a screen reader is told. */
 
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks';
 import { announcement } from './model/announce.js';
 import { tokenWanted } from './model/api.js';
 import { openFiles } from './model/opened.js';
@@ -8,7 +8,9 @@ import { go, type Route, route } from './model/route.js';
 import { activeConnection, refreshHealth, serviceHealth } from './model/service.js';
 import { listenForKeys } from './model/shortcuts.js';
 import { nextTheme, theme } from './model/theme.js';
+import { visible } from './model/words.js';
 import { Icon, type IconName } from './parts/icons.js';
+import { Problem } from './parts/small.js';
 import { FilePage } from './views/file-page.js';
 import { LivePage } from './views/live-page.js';
 import { NewPage } from './views/new-page.js';
@@ -40,7 +42,7 @@ export function App() {
 			</button>
 			<Header page={at.page} onShortcuts={() => shortcuts.current?.showModal()} />
 			<main id="main" tabIndex={-1} ref={main}>
-				{tokenWanted.value && at.page !== 'file' ? <TokenForm /> : <Page at={at} />}
+				{tokenWanted.value && at.page !== 'file' ? <TokenForm /> : <Guarded key={page} at={at} />}
 			</main>
 			<DropPlace />
 			<ShortcutsDialog dialog={shortcuts} />
@@ -48,6 +50,20 @@ export function App() {
 				{announcement}
 			</div>
 		</>
+	);
+}
+
+/** A page that breaks says so, and leaves the header to go elsewhere. */
+function Guarded({ at }: { at: Route }) {
+	const [error, tryAgain] = useErrorBoundary();
+	if (error === undefined) return <Page at={at} />;
+	return (
+		<Problem title="This page broke: a bug of the console">
+			<p>{visible(String(error))}</p>
+			<button type="button" onClick={tryAgain}>
+				Try again
+			</button>
+		</Problem>
 	);
 }
 

@@ -114,6 +114,27 @@ test('an answer from a tab that could not know is refused, and told why', async 
 	});
 });
 
+test('an answer whose receipt was lost on the way is sent again, and taken once', async () => {
+	const runId = await here.service.create('words');
+	await inPage(here, `#/runs/${runId}`, async (page) => {
+		await headStatus(page, 'Waiting for you');
+		await page.getByLabel('Your answer').fill('once.txt');
+		await page.route('**/interaction/reply', async (route) => {
+			await route.fetch();
+			await route.abort();
+		});
+		await page.getByRole('button', { name: 'Send answer' }).click();
+		await page.getByRole('alert').getByText('UNREACHABLE').waitFor();
+		await page.getByText('A question that is no longer open').waitFor();
+		await page.unroute('**/interaction/reply');
+		await page.locator('#prediction').getByText('Was taken already').waitFor();
+		await page.getByRole('button', { name: 'Send answer' }).click();
+		await page.getByRole('region', { name: 'The agent asks' }).getByText('Which line of once.txt?').waitFor();
+	});
+	const history = JSON.parse(await here.service.get(`/v1/jobs/${runId}/interaction/history`));
+	assert.equal(history.interactions.length, 1);
+});
+
 test('an answer that is too large is refused before it is sent', async () => {
 	const runId = await here.service.create('words');
 	await inPage(here, `#/runs/${runId}`, async (page) => {

@@ -25,11 +25,11 @@ export interface Requests {
 	cancel(reason: string): Promise<Receipt>;
 }
 
-/** What would become of a reply: the core is asked, on a copy. */
-export function predictReply(run: Run, interactionId: number, response: Json, now: number): Receipt {
+/** What would become of a reply with this key: the core is asked, on a copy. */
+export function predictReply(run: Run, interactionId: number, response: Json, key: string, now: number): Receipt {
 	const copy = run.copy();
 	try {
-		return copy.reply(interactionId, response, now).receipt;
+		return copy.reply(interactionId, response, now, { idempotency_key: key }).receipt;
 	} finally {
 		copy.free();
 	}

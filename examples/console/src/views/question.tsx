@@ -19,8 +19,8 @@ export function Question({ source, run }: { source: RunSource; run: Run }) {
 	const [held, setHeld] = useState<Interaction | undefined>(undefined);
 	const [taken, setTaken] = useState<Receipt | undefined>(undefined);
 	const shown = held ?? pending;
-	if (shown === null)
-		return taken === undefined ? <NothingToAnswer source={source} run={run} /> : <Taken receipt={taken} />;
+	if (shown === null && taken !== undefined) return <Taken receipt={taken} />;
+	if (shown === null) return <NothingToAnswer source={source} run={run} />;
 	const isOpen = pending?.interaction_id === shown.interaction_id;
 	return (
 		<Panel
@@ -83,10 +83,10 @@ function AnswerForm({ source, run, asked, onTouched, onDiscard, onTaken }: Answe
 	const choices = choicesOf(asked);
 	const response = responseOf(draft, choices);
 	const told = response === undefined ? undefined : jsonText(response);
-	const predicted = useMemo(
-		() => (response === undefined ? undefined : predictReply(run, asked.interaction_id, response, source.now.peek())),
-		[run, asked.interaction_id, told],
-	);
+	const predicted = useMemo(() => {
+		if (response === undefined) return undefined;
+		return predictReply(run, asked.interaction_id, response, key.current, source.now.peek());
+	}, [run, asked.interaction_id, told]);
 	const isTaken = predicted !== undefined && predicted.code === undefined;
 
 	const change = (next: Partial<Draft>): void => {
@@ -128,7 +128,7 @@ function AnswerForm({ source, run, asked, onTouched, onDiscard, onTaken }: Answe
 					rows={3}
 					dir="auto"
 					value={draft.words}
-					onInput={({ currentTarget }) => change({ words: currentTarget.value, from: 'words' })}
+					onInput={({ currentTarget }) => change({ words: currentTarget.value.toWellFormed(), from: 'words' })}
 					onKeyDown={(event) => {
 						if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void send(response);
 					}}
@@ -207,7 +207,7 @@ function Fields({ names, draft, onChange }: PartProps & { names: readonly string
 					<input
 						dir="auto"
 						value={draft.fields.get(name) ?? ''}
-						onInput={({ currentTarget }) => fill(name, currentTarget.value)}
+						onInput={({ currentTarget }) => fill(name, currentTarget.value.toWellFormed())}
 					/>
 				</label>
 			))}

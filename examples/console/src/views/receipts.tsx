@@ -30,10 +30,14 @@ export function Prediction({
 		return (
 			<p id={id} class="prediction" data-good="true">
 				<Icon name="succeeded" />
-				<span>
-					Would be {receipt.receipt}: the run would be {STATUS_WORDS[receipt.status].toLowerCase()}. Sends{' '}
-					<q dir="auto">{shortened(sends)}</q>
-				</span>
+				{receipt.receipt === 'duplicate' ? (
+					<span>Was taken already; sending it again changes nothing.</span>
+				) : (
+					<span>
+						Would be {receipt.receipt}: the run would be {STATUS_WORDS[receipt.status].toLowerCase()}. Sends{' '}
+						<q dir="auto">{shortened(sends)}</q>
+					</span>
+				)}
 			</p>
 		);
 	}
