@@ -10,7 +10,7 @@ import { ROOT } from '../../../bindings-wasm/tests/files.js';
 
 const TESTS = join(ROOT, 'examples/console/tests');
 /** `SERVICE_PYTHON` names the interpreter that has the service's packages, if it is not the one that make sets up. */
-const PYTHON = process.env.SERVICE_PYTHON ?? join(ROOT, '.venv/bin/python');
+const PYTHON = process.env.SERVICE_PYTHON ?? join(ROOT, 'target/python-service/bin/python');
 
 export class Service {
 	url = '';
@@ -36,7 +36,6 @@ export class Service {
 		const child = spawn(PYTHON, ['-m', 'turnlatch_service', '--port', port, '--slots', '2', ...folders, ...files], {
 			env: {
 				...process.env,
-				PYTHONPATH: join(ROOT, 'examples/python-service'),
 				...(this.#token === undefined ? {} : { TURNLATCH_TOKEN: this.#token }),
 			},
 			stdio: ['ignore', 'pipe', 'pipe'],

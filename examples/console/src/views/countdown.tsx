@@ -37,11 +37,13 @@ export function Countdown({
 				<strong role="timer">{countdown(left)}</strong>
 				{then.code === undefined ? (
 					<span>
-						{left > 0 ? 'until it is' : 'It is now'} decided automatically, by the policy <code>{visible(asked.default_decision_policy)}</code>
+						{left > 0 ? 'until it is' : 'It is now'} decided automatically, by the policy{' '}
+						<code>{visible(asked.default_decision_policy)}</code>
 					</span>
 				) : (
 					<span>
-						{left > 0 ? 'until the run is' : 'The run is now'} {STATUS_WORDS[then.status].toLowerCase()} with <code>{then.code}</code>
+						{left > 0 ? 'until the run is' : 'The run is now'} {STATUS_WORDS[then.status].toLowerCase()} with{' '}
+						<code>{then.code}</code>
 					</span>
 				)}
 			</p>
