@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from typing import cast
 
 from turnlatch import Command, Run, SubprocessRunner
 from turnlatch.parts import Finished
@@ -114,5 +115,6 @@ def _tell(slot_id: str, reader: Reader | None, report: TurnReport | None, finish
             report = reader(report)
         except Exception:
             log.exception("the output in slot %s could not be read", slot_id)
-            report = {"failure_reason": "HOST_FAILED"}
+            # Nothing that the core can read: the driver then tells it that the turn has ended without a report.
+            report = cast("TurnReport", {"unreadable": True})
     finished(report)

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
 
-from turnlatch import AsyncioTimers, Driver, LocalSlots, Run, RunUnknown, __version__, admit, read_job
+from turnlatch import AsyncioTimers, Driver, DriverMisused, LocalSlots, Run, RunUnknown, __version__, admit, read_job
 from turnlatch.types import Event, Receipt
 
 from .agents import Agents
@@ -103,7 +103,7 @@ class Service:
                 applied = await self._driver.tell(run_id, event)
             finally:
                 # Telling an ended run something takes it into memory again.
-                with contextlib.suppress(KeyError):
+                with contextlib.suppress(RunUnknown):
                     if self._driver.run(run_id).ended:
                         self._forget_soon(run_id)
             assert applied.receipt is not None, "requests get receipts"
@@ -183,9 +183,7 @@ class Service:
                 await self._driver.settled(run_id)
                 self._driver.forget(run_id)
                 return
-            except RunUnknown:
-                return
-            except RuntimeError:
+            except DriverMisused:
                 await asyncio.sleep(_TRY_AGAIN_SEC)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
