@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
 from typing import Any
+
+import pytest
 
 from conftest import StartService
 from running import RunningService, ServerSentEvent, lines_of
@@ -110,12 +113,13 @@ def test_the_changes_of_all_runs(start_service: StartService) -> None:
         assert until_the_end(rest) == new[1:]
 
 
-def test_the_end_of_the_service_ends_streams(start_service: StartService) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_the_end_of_the_service_ends_streams(start_service: StartService, number: signal.Signals) -> None:
     service = start_service()
     run_id = service.create("ask-once", execution_mode="interactive")
     service.wait(run_id, "waiting_user")
     with service.events(f"/v1/jobs/{run_id}/events", 3) as steps, service.events("/v1/events") as changes:
-        service.process.terminate()
+        service.process.send_signal(number)
         assert list(steps) == list(changes) == []
     assert service.process.wait(60) == 0
 
