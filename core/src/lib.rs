@@ -33,7 +33,7 @@
 //! ```
 //!
 //! # Reading order
-//! Vocabulary: `time`, `codes`, `limits`, `read`, `event`, `effect`, `state`, `interaction`, `plan`, `receipt`.
+//! Vocabulary: `time`, `codes`, `limits`, `read`, `write`, `event`, `effect`, `state`, `interaction`, `plan`, `receipt`.
 //! Decisions: `admission`, `schema`, `json`, `evidence`, `ask_user`, `gate`, `wait`, `replies`, `patch`.
 //! Machine: `transition`, `run`, `invariants`, `storage`, `snapshot`, `journal`.
 //! Answers: `views`, `explain`, `timeline`, `hosting`, `job`.
