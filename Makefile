@@ -140,7 +140,7 @@ test-console: setup-console setup-services setup-browser
 compare: setup-python setup-js ## Run all vectors in Rust, Python, Node and Chromium, and compare what they print byte for byte
 	$(VENV)/bin/python scripts/compare.py
 
-demo: setup-services ## The job service with one interactive run, answered here or in the browser; EXIT=1 answers by itself
+demo: setup-services setup-console ## The job service with one interactive run, answered here or in the browser; EXIT=1 answers by itself
 	@$(SERVICE_VENV)/bin/python examples/service/demo.py $(if $(EXIT),--exit)
 
 bench: setup-python setup-js ## The core beside the limit of its parts, Python and Node beside the core, sizes in a browser beside others
