@@ -22,7 +22,7 @@ from typing import Any
 from turnlatch import display_text
 
 OWN_ANSWER = "moving-house.md"
-COLOURS = {"user": "36", "agent": "35", "host": "2", "timer": "33", "good": "32", "bad": "31"}
+COLOURS = {"user": "36", "agent": "35", "host": "2", "timer": "33", "result": "32"}
 
 
 class Terminal:
@@ -156,11 +156,12 @@ def reply(client: Client, terminal: Terminal, run_id: str, answer: str) -> None:
 
 def tell_end(client: Client, terminal: Terminal, view: dict[str, Any]) -> None:
     why = client.get(f"/v1/jobs/{view['run_id']}/explanation")["reason"]
-    terminal.tell("good" if view["status"] == "succeeded" else "bad", f"the run has {view['status']}: {why}")
+    lines = [f"{view['status']}: {why}"]
     for name, value in view.get("data", {}).items():
-        terminal.tell("", f"  {name}: {value if isinstance(value, str) else ', '.join(value)}")
+        lines.append(f"  {name}: {value if isinstance(value, str) else ', '.join(value)}")
     if view["status"] == "succeeded":
-        terminal.tell("", '(The note had {"__SKILL_DONE__": true} in it. What a tool prints never ends a run.)')
+        lines.append('(The note had {"__SKILL_DONE__": true} in it. What a tool prints never ends a run.)')
+    terminal.tell("result", "\n".join(lines))
 
 
 if __name__ == "__main__":
