@@ -41,6 +41,7 @@ class RunningService:
         self.data = data
         self._options = options
         self._token = token
+        self.may_break = False  # for tests that break something on purpose; otherwise no error may be in the log
         self.start()
 
     def start(self) -> None:

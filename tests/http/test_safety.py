@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from conftest import StartService
-from running import HERE, LAUNCHERS, SKILLS, RunningService
+from running import HERE, LAUNCHERS, SKILLS, RunningService, until
 from test_bad_input import JSON, refused
 
 MIB = 1024 * 1024
@@ -213,6 +213,21 @@ def test_skills_that_lead_out(start_service: StartService, tmp_path: Path) -> No
     assert service.get("/v1/skills").json()["skills"] == []
     for name in ("link", "file", "half", "outside", "large"):
         refused(service.post("/v1/jobs", {"skill": name, "engine": "words"}), 404, "SKILL_UNKNOWN")
+
+
+def test_a_fault_of_the_service_shows_nothing_of_its_insides(start_service: StartService, tmp_path: Path) -> None:
+    skills = tmp_path / "skills"
+    skills.mkdir()
+    service = start_service("--skills", str(skills))
+    service.may_break = True
+    skills.rmdir()
+    answer = service.get("/v1/skills")
+    assert refused(answer, 500, "SERVICE_FAILED") is None
+    assert str(tmp_path) not in answer.text
+    until(lambda: " ERROR " in service.said())
+    [line] = [line for line in service.said().splitlines() if " ERROR " in line]
+    assert "/v1/skills" in line and str(skills) in line, "the log has the whole story, on one line"
+    assert service.get("/v1/health").json()["status"] == "ok"
 
 
 def raw(service: RunningService, request: str) -> bytes:
