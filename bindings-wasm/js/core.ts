@@ -303,8 +303,13 @@ export function readJob(body: string, runId: string): types.Job {
 
 /** Reads the body of a request to a run as its event, or throws {@link Rejected}. */
 export function requestEvent(kind: 'reply' | 'cancel', body: string): types.Event {
+	return readJson(requestEventJson(kind, body)) as types.Event;
+}
+
+/** The same as JSON text, in which a response of numbers or objects stays as it was sent; for `applyJson`, `tellJson`. */
+export function requestEventJson(kind: 'reply' | 'cancel', body: string): string {
 	const [name, bytes] = [String(kind), encode(body)];
-	return readJson(call((core) => core.request_event(name, bytes))) as types.Event;
+	return call((core) => core.request_event(name, bytes));
 }
 
 /** Judges one turn by itself: the gate alone, without a run. */

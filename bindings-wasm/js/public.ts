@@ -13,6 +13,7 @@ export {
 	readJob,
 	replay,
 	requestEvent,
+	requestEventJson,
 	runOfSlot,
 	unreadableReport,
 	version,

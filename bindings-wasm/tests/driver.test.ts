@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { codes, type InteractionRecord, Rejected, type Resume, replay } from 'turnlatch';
+import { codes, type InteractionRecord, Rejected, type Resume, replay, requestEventJson } from 'turnlatch';
 import { DriverMisused, LocalSlots, RunUnknown, StoreConflict } from 'turnlatch/driver';
 import {
 	asksThenFinishes,
@@ -168,6 +168,30 @@ scenario('what a reply resumes with reaches the agent', (store) => {
 			]);
 		},
 	);
+});
+
+scenario('a request is told as the text that it came in', async (store) => {
+	await hosted(store, asksThenFinishes, async ({ driver }) => {
+		await driver.start(plan());
+		await driver.wait('r1', 'waiting_user');
+		// As data, 1.0 would become 1, the large number another one, and the keys would change places.
+		const response = '{"2":1.0,"1":9007199254740993}';
+		const { receipt } = await driver.tellJson(
+			'r1',
+			requestEventJson('reply', `{"interaction_id":1,"response":${response}}`),
+		);
+		assert.equal(receipt?.receipt, 'accepted');
+		await driver.wait('r1');
+		assert.deepEqual(
+			driver
+				.run('r1')
+				.history()
+				.map((asked) => asked.response),
+			[response],
+		);
+		await assert.rejects(driver.tellJson('r1', '{'), { code: 'EVENT_MALFORMED' });
+		assert.throws(() => requestEventJson('reply', '{}'), { code: 'EVENT_MALFORMED' });
+	});
 });
 
 scenario('refusals reach the caller', async (store) => {

@@ -76,6 +76,11 @@ export class Driver {
 		return this.#request(runId, (run, now) => run.apply(event, now));
 	}
 
+	/** The same for an event given as JSON text, exact to the last digit. */
+	async tellJson(runId: string, event: string): Promise<Applied> {
+		return this.#request(runId, (run, now) => run.applyJson(event, now));
+	}
+
 	/** The run as it was saved last. Throws {@link RunUnknown} for a run that is not in memory. */
 	view(runId: string): StatusView {
 		return this.#inMemory(runId).run.statusView();
