@@ -1,0 +1,42 @@
+/** How the service says no: the core's codes with the core's HTTP statuses, in one form. */
+
+import { codes, Refused, TurnlatchError } from 'turnlatch';
+
+const HTTP = new Map(codes().map(({ code, http }) => [code, http]));
+
+/** The service itself says no, before or beside the core. */
+export class NotServed extends TurnlatchError {
+	readonly headers: Readonly<Record<string, string>>;
+
+	constructor(code: string, message: string, headers: Readonly<Record<string, string>> = {}) {
+		super(code, message);
+		this.headers = headers;
+	}
+}
+
+/** An answer whose text is JSON already. */
+export interface JsonAnswer {
+	readonly status: number;
+	readonly headers: Readonly<Record<string, string>>;
+	readonly text: string;
+}
+
+/** Data as JSON text without spaces. `JSON.stringify` alone refuses bigints, which is how large integers come. */
+export function compact(data: unknown): string {
+	if (typeof data === 'bigint') return String(data);
+	if (Array.isArray(data)) return `[${data.map(compact).join(',')}]`;
+	if (typeof data !== 'object' || data === null) return JSON.stringify(data);
+	const members = Object.entries(data).filter(([, value]) => value !== undefined);
+	return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${compact(value)}`).join(',')}}`;
+}
+
+/** The error as clients see it; `undefined` for what is no refusal but a bug. */
+export function errorAnswer(error: unknown): JsonAnswer | undefined {
+	if (!(error instanceof TurnlatchError)) return undefined;
+	const status = HTTP.get(error.code);
+	if (status === undefined) return undefined;
+	const { code, message } = error;
+	const details = error instanceof Refused ? { problems: error.details } : error.details;
+	const headers = error instanceof NotServed ? error.headers : {};
+	return { status, headers, text: compact({ error: { code, message, details } }) };
+}

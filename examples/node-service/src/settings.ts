@@ -1,0 +1,110 @@
+/** What the service is told on its command line and in its environment. */
+
+import { BlockList, isIP } from 'node:net';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+// From dist/, where this file is a part of main.js.
+const EXAMPLES = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
+/** What both services share: the API's description, the engine table, the scripted agent, the skills. */
+export const SHARED = join(EXAMPLES, 'service');
+
+const USAGE = `usage: turnlatch-service [--host HOST] [--port PORT] [--data DIR] [--skills DIR] [--engines FILE]
+                         [--console DIR] [--slots SLOTS]
+
+Serves turnlatch runs over HTTP.
+
+  --host HOST      where to listen; anything but loopback needs a token (127.0.0.1)
+  --port PORT      0 chooses a free one (8642)
+  --data DIR       the folder that everything is kept in (turnlatch-data)
+  --skills DIR     the folder of skills
+  --engines FILE   the engine table
+  --console DIR    the built console
+  --slots SLOTS    how many turns run at a time (2)
+
+TURNLATCH_TOKEN in the environment is the bearer token that clients must send.
+`;
+
+/** The service cannot start like this. */
+export class SettingsInvalid extends Error {}
+
+/** Where to listen, what to serve, and how much at a time. */
+export interface Settings {
+	readonly host: string;
+	readonly port: number;
+	readonly data: string;
+	readonly skills: string;
+	readonly engines: string;
+	readonly console: string;
+	readonly slots: number;
+	readonly token: string | undefined;
+	/** Whether only programs of this machine can connect. */
+	readonly onLoopback: boolean;
+}
+
+/** Reads the command line; `undefined` if it only asks for the usage, which has been printed then. */
+export function readSettings(
+	given: readonly string[],
+	environment: Readonly<Record<string, string | undefined>>,
+): Settings | undefined {
+	const options = readOptions(given);
+	if (options.help) {
+		process.stdout.write(USAGE);
+		return undefined;
+	}
+	const { host } = options;
+	const token = environment.TURNLATCH_TOKEN || undefined;
+	const onLoopback = isLoopback(host);
+	if (!onLoopback && token === undefined) {
+		throw new SettingsInvalid(`${host} can be reached from outside: set TURNLATCH_TOKEN, or use 127.0.0.1`);
+	}
+	return {
+		host,
+		port: wholeNumber('--port', options.port, 0, 65_535),
+		data: resolve(options.data),
+		skills: resolve(options.skills),
+		engines: resolve(options.engines),
+		console: resolve(options.console),
+		slots: wholeNumber('--slots', options.slots, 1, 1000),
+		token,
+		onLoopback,
+	};
+}
+
+function readOptions(given: readonly string[]) {
+	const text = (fallback: string) => ({ type: 'string', default: fallback }) as const;
+	try {
+		return parseArgs({
+			args: [...given],
+			options: {
+				host: text('127.0.0.1'),
+				port: text('8642'),
+				data: text('turnlatch-data'),
+				skills: text(join(SHARED, 'skills')),
+				engines: text(join(SHARED, 'engines.json')),
+				console: text(join(EXAMPLES, 'console/dist')),
+				slots: text('2'),
+				help: { type: 'boolean', short: 'h', default: false },
+			},
+		}).values;
+	} catch (error) {
+		throw new SettingsInvalid(`${error instanceof Error ? error.message : error}\n${USAGE}`);
+	}
+}
+
+function wholeNumber(option: string, text: string, least: number, most: number): number {
+	const number = /^[0-9]{1,5}$/.test(text) ? Number(text) : Number.NaN;
+	if (!(number >= least && number <= most)) {
+		throw new SettingsInvalid(`${option} is a whole number from ${least} to ${most}, not ${text}`);
+	}
+	return number;
+}
+
+function isLoopback(host: string): boolean {
+	const loopback = new BlockList();
+	loopback.addSubnet('127.0.0.0', 8);
+	loopback.addAddress('::1', 'ipv6');
+	const version = isIP(host);
+	return host === 'localhost' || (version !== 0 && loopback.check(host, version === 4 ? 'ipv4' : 'ipv6'));
+}
