@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    kinds = metafunc.config.getoption("--services").split(",")
     if "kind" in metafunc.fixturenames:
-        metafunc.parametrize("kind", metafunc.config.getoption("--services").split(","), scope="session")
+        metafunc.parametrize("kind", kinds, scope="session")
+    if "successor" in metafunc.fixturenames:
+        metafunc.parametrize("predecessor, successor", list(permutations(kinds, 2)))
 
 
 @pytest.fixture(scope="session")

@@ -22,6 +22,7 @@ SKILLS = HERE / "skills"
 # How each service is started; what follows on the command line is the same for all.
 LAUNCHERS: dict[str, list[str]] = {
     "python": [sys.executable, "-m", "turnlatch_service"],
+    "node": ["node", str(ROOT / "examples/node-service/dist/main.js")],
 }
 
 

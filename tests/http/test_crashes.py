@@ -129,7 +129,8 @@ def test_no_agent_outlives_its_service(start_service: StartService) -> None:
     runs = [service.create("gated") for _ in range(2)]
     for run_id in runs:
         service.wait(run_id, "running")
-    assert len([command for command in processes_of(service) if "_supervise" not in command]) == 2
+    # A run is running from the moment it has its slot; its process takes a moment more.
+    until(lambda: len([command for command in processes_of(service) if "_supervise" not in command]) == 2)
     assert service.stop() == 0
     assert processes_of(service) == [], "a gentle end waits for them"
     service.start()

@@ -122,7 +122,8 @@ def test_agents_never_see_the_token(start_service: StartService) -> None:
     service.wait(run_id)
     environment = service.get(f"/v1/jobs/{run_id}/record").text
     assert "ANSWER=42" in environment and "TERM=dumb" in environment
-    assert "s3cret" not in environment and "TURNLATCH" not in environment
+    assert "s3cret" not in environment
+    assert "TURNLATCH_TOKEN" not in environment
 
 
 @pytest.mark.parametrize(

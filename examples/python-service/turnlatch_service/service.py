@@ -19,6 +19,7 @@ from .errors import NotServed, compact
 from .jobs import Jobs
 from .listing import Listing
 from .log import log
+from .predecessor import predecessor_gone
 from .run_folders import RunFolders
 from .settings import Settings, SettingsInvalid
 from .skills import Skills
@@ -46,7 +47,8 @@ class Service:
         self.jobs, self.listing = Jobs(self._databases[0]), Listing(self._databases[1])
         self._skills, self._folders = Skills(settings.skills), RunFolders(settings.data)
         self._slots = LocalSlots(settings.slots)
-        self._agents = Agents(self._engines, self._folders, settings.data / "locks")
+        self._locks = settings.data / "locks"
+        self._agents = Agents(self._engines, self._folders, self._locks)
         self._driver = Driver(slots=self._slots, timers=AsyncioTimers(), processes=self._agents, store=self.store)
         self.stopping = asyncio.Event()
         self._making: set[str] = set()
@@ -57,6 +59,7 @@ class Service:
     async def start(self) -> None:
         """Goes on with what an earlier process left."""
         await self.jobs.prepare()
+        await predecessor_gone(self._locks)
         unfinished = await self._driver.recover()
         log.info("recovered %d unfinished runs", len(unfinished))
 
