@@ -1,7 +1,8 @@
 # `make help` lists what there is. Every target works from a clean clone and twice in a row.
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-rust setup-python setup-js check check-rust check-python check-js test test-rust test-python test-js
-.PHONY: setup-services check-services test-services setup-wasm setup-console check-console test-console
+.PHONY: setup-services setup-python-service setup-node-service check-services test-services
+.PHONY: setup-wasm setup-console check-console test-console
 .PHONY: setup-browser compare demo bench coverage clean
 
 CARGO ?= cargo
@@ -39,14 +40,23 @@ $(VENV)/.ready: bindings-python/requirements-dev.txt
 	$(VENV)/bin/pip install --quiet --requirement bindings-python/requirements-dev.txt
 	@touch $@
 
-# The services run with the package that users get, in an environment of their own.
-setup-services: setup-python $(SERVICE_VENV)/.ready
+setup-services: setup-python-service setup-node-service
+
+# The service runs with the package that users get, in an environment of its own.
+setup-python-service: setup-python $(SERVICE_VENV)/.ready
 	$(SERVICE_VENV)/bin/pip install --quiet --force-reinstall --no-deps $(VENV)/wheels/*.whl
 	$(SERVICE_VENV)/bin/pip install --quiet --no-deps --editable examples/python-service
 
 $(SERVICE_VENV)/.ready: examples/python-service/requirements-dev.txt
 	$(PYTHON) -m venv $(SERVICE_VENV)
 	$(SERVICE_VENV)/bin/pip install --quiet --requirement examples/python-service/requirements-dev.txt
+	@touch $@
+
+setup-node-service: setup-wasm examples/node-service/node_modules/.ready
+	cd examples/node-service && $(NPM) run --silent build
+
+examples/node-service/node_modules/.ready: examples/node-service/package.json examples/node-service/package-lock.json
+	cd examples/node-service && $(NPM) ci --no-audit --no-fund
 	@touch $@
 
 setup-js: setup-wasm setup-browser
@@ -102,6 +112,8 @@ check-services: setup-services
 	$(VENV)/bin/ruff format --check examples/python-service examples/service tests/http
 	cd examples/python-service && $(VENV)/bin/mypy --python-executable $(SERVICE_VENV)/bin/python
 	cd examples/python-service && $(VENV)/bin/pyright --pythonpath $(SERVICE_VENV)/bin/python
+	cd examples/node-service && node_modules/.bin/tsc --noEmit
+	cd examples/node-service && node_modules/.bin/biome ci .
 
 check-console: setup-console
 	cd examples/console && node_modules/.bin/tsc --noEmit
@@ -140,7 +152,7 @@ test-console: setup-console setup-services setup-browser
 compare: setup-python setup-js ## Run all vectors in Rust, Python, Node and Chromium, and compare what they print byte for byte
 	$(VENV)/bin/python scripts/compare.py
 
-demo: setup-services setup-console ## The job service with one interactive run, answered here or in the browser; EXIT=1 answers by itself
+demo: setup-python-service setup-console ## The job service with one interactive run, answered here or in the browser; EXIT=1 answers by itself
 	@$(SERVICE_VENV)/bin/python examples/service/demo.py $(if $(EXIT),--exit)
 
 bench: setup-python setup-js ## The core beside the limit of its parts, Python and Node beside the core, sizes in a browser beside others
@@ -163,3 +175,4 @@ clean: ## Remove what was built
 	$(CARGO) clean
 	rm -rf $(VENV) bindings-wasm/build bindings-wasm/dist bindings-wasm/node_modules
 	rm -rf examples/console/build examples/console/dist examples/console/node_modules
+	rm -rf examples/node-service/dist examples/node-service/node_modules
