@@ -33,7 +33,9 @@ def succeed(service: RunningService, successor: str) -> None:
 
 def seen(service: RunningService, *run_ids: str) -> dict[str, Any]:
     """Every text that a client can get of these runs, and the list of all."""
-    texts = {path: service.get(path).text for run_id in run_ids for path in (f"/v1/jobs/{run_id}{view}" for view in VIEWS)}
+    texts = {
+        path: service.get(path).text for run_id in run_ids for path in (f"/v1/jobs/{run_id}{view}" for view in VIEWS)
+    }
     return {**texts, "list": service.get("/v1/jobs").text}
 
 

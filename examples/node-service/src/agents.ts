@@ -8,6 +8,8 @@ import { type Engine, type EngineTable, environmentOf, filled } from './engines.
 import { log } from './log.js';
 import type { RunFolders } from './run-folders.js';
 
+/** Elsewhere there is nothing to find the processes of a killed service by. */
+const FINDS_PROCESSES = process.platform === 'linux';
 /** What a timer takes; about 25 days. */
 const LONGEST_MS = 2 ** 31 - 1;
 
@@ -29,7 +31,7 @@ export class Agents implements Processes {
 		this.#folders = folders;
 		// Every line that a sticky process is given is one JSON string, so that nothing of a reply is lost.
 		const command = (run: Run, effect: StartTurn) => this.#command(run, effect);
-		this.#runner = new SubprocessRunner(command, { replyLine: JSON.stringify, marks });
+		this.#runner = new SubprocessRunner(command, { replyLine: JSON.stringify, ...(FINDS_PROCESSES ? { marks } : {}) });
 	}
 
 	/** Starts the turn's process. */

@@ -30,6 +30,6 @@ export async function predecessorGone(locks: string): Promise<void> {
 async function isHeld(path: string): Promise<boolean> {
 	const file = await stat(path).catch(() => undefined);
 	if (file === undefined) return false;
-	const held = await readFile('/proc/locks', 'utf8');
+	const held = await readFile('/proc/locks', 'utf8').catch(() => '');
 	return held.split('\n').some((line) => line.includes(' FLOCK ') && line.includes(`:${file.ino} `));
 }

@@ -76,7 +76,8 @@ function bytesOf(request: IncomingMessage): Promise<Buffer> {
 			// A little more than the limit is read and forgotten: a client that is still sending would not see the answer.
 			else if (size > BODY_BYTES + READ_PAST_BYTES) {
 				request.pause();
-				reject(tooLarge);
+				// Nobody reads on: the rest may never end.
+				reject(new NotServed(tooLarge.code, tooLarge.message, { Connection: 'close' }));
 			}
 		});
 		request.on('end', () => (size > BODY_BYTES ? reject(tooLarge) : resolve(Buffer.concat(chunks))));

@@ -46,7 +46,8 @@ export class Service {
 		if (!statSync(settings.skills, { throwIfNoEntry: false })?.isDirectory()) {
 			throw new SettingsInvalid(`there is no skills folder ${settings.skills}`);
 		}
-		mkdirSync(settings.data, { mode: 0o700, recursive: true });
+		this.#locks = join(settings.data, 'locks');
+		mkdirSync(this.#locks, { mode: 0o700, recursive: true });
 		const owner = own(join(settings.data, 'owner.sqlite'));
 		if (owner === undefined) throw new SettingsInvalid(`another service uses ${settings.data}`);
 		this.#owner = owner;
@@ -58,7 +59,6 @@ export class Service {
 		this.#skills = new Skills(settings.skills);
 		this.#folders = new RunFolders(settings.data);
 		this.#slots = new LocalSlots(settings.slots);
-		this.#locks = join(settings.data, 'locks');
 		this.#agents = new Agents(this.#engines, this.#folders, this.#locks);
 		this.#driver = new Driver({
 			slots: this.#slots,

@@ -26,14 +26,19 @@ export function readLastEventId(header: string | undefined, query: string): numb
 
 /** The steps of one run after the last one seen, then live until its end. */
 export async function runEvents(service: Service, reply: FastifyReply, runId: string, last?: number): Promise<void> {
-	using run = service.run(runId);
-	if (run.ended && last !== undefined && last >= run.revision) {
+	const plan = planToFollow(service, runId, last);
+	if (plan === undefined) {
 		// This keeps an EventSource from asking again.
 		await reply.code(204).send();
 		return;
 	}
-	const { plan } = run;
 	await stream(service, reply, runId, (follower) => steps(service, follower, plan, last ?? 0));
+}
+
+/** The plan of a run of which something may still come after the last step seen. */
+function planToFollow(service: Service, runId: string, last: number | undefined): Plan | undefined {
+	using run = service.run(runId);
+	return run.ended && last !== undefined && last >= run.revision ? undefined : run.plan;
 }
 
 /** What changes in any run. */

@@ -36,7 +36,7 @@ def read_messages(text: str) -> TurnReport:
     messages: list[Message] = []
     report: TurnReport = {"messages": messages}
     for line in text.split("\n"):
-        if not line.strip():
+        if not line.strip(" \t\r"):
             continue
         said = _object(line)
         role, words, handle = said.get("role"), said.get("text"), said.get("session_handle")
