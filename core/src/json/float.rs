@@ -14,6 +14,13 @@ pub(super) fn parse(token: &str) -> Option<f64> {
     Some(if unsigned.len() < token.len() { -size } else { size })
 }
 
+/// Whether a number in JSON's form is not too large for a double.
+pub(super) fn is_held(token: &str) -> bool {
+    // Without a power of ten it takes more than 300 digits to be too large, and nearly every number is such a one.
+    let is_plain = token.len() <= 300 && !token.bytes().any(|byte| matches!(byte, b'e' | b'E'));
+    is_plain || parse(token).is_some()
+}
+
 /// `digits` as one whole number, times ten to the power of `exponent`.
 struct Decimal {
     /// Values from 0 to 9, without zeros around them.
@@ -211,6 +218,7 @@ mod tests {
     fn check(token: &str) {
         let expected = token.parse::<f64>().ok().filter(|number| number.is_finite());
         assert_eq!(parse(token).map(f64::to_bits), expected.map(f64::to_bits), "{token}");
+        assert_eq!(is_held(token), expected.is_some(), "{token}");
     }
 
     /// Numbers that look random and are the same in every run.

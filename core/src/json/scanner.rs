@@ -266,7 +266,7 @@ impl<'t> Scanner<'t> {
         let held = if at == whole {
             token.parse::<i64>().is_ok() || token.parse::<u64>().is_ok()
         } else {
-            float::parse(token).is_some()
+            float::is_held(token)
         };
         if held { Ok(at) } else { Err((start, Fault::NumberOutOfRange)) }
     }
