@@ -20,7 +20,7 @@ CODE := --workspace --exclude xtask --locked
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: setup-rust setup-python setup-js setup-services ## Get the toolchains' parts, the dependencies and both packages
+setup: setup-rust setup-python setup-js setup-services setup-console ## Get the toolchains' parts, the dependencies and both packages
 
 setup-rust:
 	@rustup show active-toolchain
@@ -85,7 +85,7 @@ examples/console/node_modules/.ready: examples/console/package.json examples/con
 	cd examples/console && $(NPM) ci --no-audit --no-fund
 	@touch $@
 
-check: check-rust check-python check-js check-services ## Formatting, lints, types, docs, licences, sizes, and that the core builds for wasm
+check: check-rust check-python check-js check-services check-console ## Formatting, lints, types, docs, licences, sizes, and that the core builds for wasm
 
 check-rust: setup-rust
 	$(CARGO) fmt --all --check
@@ -119,7 +119,7 @@ check-console: setup-console
 	cd examples/console && node_modules/.bin/tsc --noEmit
 	cd examples/console && node_modules/.bin/biome ci .
 
-test: test-rust test-python test-js test-services ## Every test: vectors in every runtime, properties, the exhaustive walk, examples, READMEs
+test: test-rust test-python test-js test-services test-console ## Every test: vectors in every runtime, properties, the exhaustive walk, examples, READMEs
 
 # Benchmarks are built by `check` and run by `bench`; the output of passing tests says how much they covered.
 test-rust: setup-rust
