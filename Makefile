@@ -146,8 +146,10 @@ test-services: setup-services
 	$(SERVICE_VENV)/bin/pytest -q --rootdir tests/http -p no:cacheprovider tests/http
 
 # Clicks and keys in Chromium, on the Python service as a real process.
+# Both services answer alike (test-services); the second one shows that the console works with either.
 test-console: setup-console setup-services setup-browser
 	cd examples/console && node tests/run.mjs
+	cd examples/console && SERVICE=node node tests/run.mjs answering connection deciding
 
 compare: setup-python setup-js ## Run all vectors in Rust, Python, Node and Chromium, and compare what they print byte for byte
 	$(VENV)/bin/python scripts/compare.py

@@ -11,6 +11,12 @@ import { ROOT } from '../../../bindings-wasm/tests/files.js';
 const TESTS = join(ROOT, 'examples/console/tests');
 /** `SERVICE_PYTHON` names the interpreter that has the service's packages, if it is not the one that make sets up. */
 const PYTHON = process.env.SERVICE_PYTHON ?? join(ROOT, 'target/python-service/bin/python');
+const LAUNCHERS: Record<string, [string, ...string[]]> = {
+	python: [PYTHON, '-m', 'turnlatch_service'],
+	node: [process.execPath, join(ROOT, 'examples/node-service/dist/main.js')],
+};
+/** Which of the two services stands behind the console: `SERVICE=node`, or the one in Python. */
+const KIND = process.env.SERVICE ?? 'python';
 
 export class Service {
 	url = '';
@@ -33,7 +39,10 @@ export class Service {
 		const port = this.url === '' ? '0' : new URL(this.url).port;
 		const folders = ['--data', this.#data, '--skills', join(TESTS, 'skills')];
 		const files = ['--engines', join(TESTS, 'engines.json'), '--console', join(ROOT, 'examples/console/dist')];
-		const child = spawn(PYTHON, ['-m', 'turnlatch_service', '--port', port, '--slots', '2', ...folders, ...files], {
+		const launcher = LAUNCHERS[KIND];
+		if (launcher === undefined) throw new Error(`there is no service ${KIND}`);
+		const [program, ...first] = launcher;
+		const child = spawn(program, [...first, '--port', port, '--slots', '2', ...folders, ...files], {
 			env: {
 				...process.env,
 				...(this.#token === undefined ? {} : { TURNLATCH_TOKEN: this.#token }),
