@@ -141,9 +141,9 @@ test-js: setup-js setup-python
 	cd bindings-wasm && node scripts/test.mjs
 	cd bindings-wasm && node scripts/consumers.mjs
 
-# Real processes: each service is started, killed and asked over HTTP.
+# Real processes: each service is started, killed and asked over HTTP. Most of it is waiting, so three tests run at a time.
 test-services: setup-services
-	$(SERVICE_VENV)/bin/pytest -q --rootdir tests/http -p no:cacheprovider tests/http
+	$(SERVICE_VENV)/bin/pytest -q --numprocesses 3 --rootdir tests/http -p no:cacheprovider tests/http
 
 # Clicks and keys in Chromium, on the Python service as a real process.
 # Both services answer alike (test-services); the second one shows that the console works with either.
