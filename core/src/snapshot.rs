@@ -67,7 +67,7 @@ impl Run {
         if content_digest(&text) != document.digest {
             return Err(invalid("digest", "the content is not what the digest was made of"));
         }
-        // Serde also takes other forms for the same data, such as a list for an object; we never write them.
+        // What is absent may also be given as null when it is read; we never write it so.
         if json::build(&text).ok() != written {
             return Err(invalid("run", "the content is not in the form in which it was written"));
         }
