@@ -9,7 +9,7 @@
  * @property {ToolStep} [tool] a command for the shell tool, or a call of any tool by its name
  * @property {number} [status] answer with this HTTP error instead
  * @property {string} [message] the words of that error
- * @property {boolean} [drop] break the connection off before the end of the reply
+ * @property {true | 'midway'} [drop] break the connection off: before the end of the reply, or in the middle of its text
  * @property {number} [delay_ms] wait before the reply begins
  * @property {number} [chunk] the most characters of one streamed piece of text
  *
@@ -31,7 +31,7 @@ const MEMBERS = {
 	tool: [isTool, '{"command": "…"} or {"name": "…", "arguments": {…}}'],
 	status: [isWhole(400, 599), 'an HTTP error status'],
 	message: [isText, 'a text'],
-	drop: [(value) => typeof value === 'boolean', 'true or false'],
+	drop: [(value) => value === true || value === 'midway', 'true or "midway"'],
 	delay_ms: [isWhole(0, 600_000), 'milliseconds, at most ten minutes'],
 	chunk: [isWhole(1, 1_000_000), 'a number of characters'],
 };

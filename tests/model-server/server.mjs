@@ -123,7 +123,7 @@ function answerTo(api, path, body, player, entry) {
 		entry.step = next.index;
 		step = next.step;
 	}
-	const { status, delay_ms: delay = 0, drop = false } = step;
+	const { status, delay_ms: delay = 0, drop } = step;
 	if (status !== undefined) {
 		return { status, delay, json: api.error(status, step.message ?? `The script answers with ${status}.`) };
 	}
@@ -144,10 +144,10 @@ function refusal(error, api) {
 	return { ...problem(words), status, ...(api === undefined ? {} : { json: api.error(status, words) }) };
 }
 
-async function send(response, { status, json, frames, delay = 0, drop = false }) {
+async function send(response, { status, json, frames, delay = 0, drop }) {
 	const gone = new AbortController();
 	response.on('close', () => gone.abort());
-	const whole = json === undefined ? [] : [{ text: JSON.stringify(json), closing: false }];
+	const whole = json === undefined ? [] : [{ text: JSON.stringify(json), piece: true, closing: false }];
 	try {
 		await sleep(delay, undefined, { signal: gone.signal });
 		response.writeHead(status, { 'content-type': json === undefined ? 'text/event-stream' : 'application/json' });

@@ -2,7 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * @typedef {{ text: string, closing: boolean }} Frame a closing frame is one that a broken-off reply lacks
+ * @typedef {object} Frame
+ * @property {string} text
+ * @property {boolean} piece whether it carries a piece of the assistant's text
+ * @property {boolean} closing whether it belongs to the end of the reply
  */
 
 /** Without this pause the client sees the broken connection before the words that came over it. */
@@ -12,12 +15,12 @@ class DroppedOnPurpose extends Error {}
 
 /**
  * @param {unknown} data
- * @param {{ event?: string, closing?: boolean }} [options]
+ * @param {{ event?: string, piece?: boolean, closing?: boolean }} [options]
  * @returns {Frame}
  */
-export function frame(data, { event, closing = false } = {}) {
+export function frame(data, { event, piece = false, closing = false } = {}) {
 	const name = event === undefined ? '' : `event: ${event}\n`;
-	return { text: `${name}data: ${typeof data === 'string' ? data : jsonLine(data)}\n\n`, closing };
+	return { text: `${name}data: ${typeof data === 'string' ? data : jsonLine(data)}\n\n`, piece, closing };
 }
 
 /** Some readers take these two characters for line ends, which would cut the data in two. */
@@ -29,14 +32,20 @@ function jsonLine(data) {
  * What goes over the wire, in order; ends with an error, and so with a broken connection, where the script says `drop`.
  *
  * @param {Iterable<Frame>} frames
- * @param {boolean} drop
+ * @param {import('./script.mjs').Step['drop']} drop
  */
 export async function* onTheWire(frames, drop) {
-	for (const one of frames) {
-		if (!(drop && one.closing)) yield one.text;
-	}
-	if (drop) {
+	for (const { text } of drop === undefined ? frames : cutOff([...frames], drop)) yield text;
+	if (drop !== undefined) {
 		await sleep(PAUSE_BEFORE_DROP_MS);
 		throw new DroppedOnPurpose();
 	}
+}
+
+function cutOff(frames, drop) {
+	if (drop !== 'midway') return frames.filter((one) => !one.closing);
+	const half = Math.ceil(frames.filter((one) => one.piece).length / 2);
+	let pieces = 0;
+	const lastOfHalf = frames.findIndex((one) => one.piece && ++pieces === half);
+	return frames.slice(0, lastOfHalf + 1);
 }

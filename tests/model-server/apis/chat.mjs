@@ -30,11 +30,11 @@ export const chat = {
 
 	*frames(answer) {
 		const chunk = (choices, more = {}) => ({ ...envelope(answer), object: 'chat.completion.chunk', choices, ...more });
-		const delta = (part) => frame(chunk([{ index: 0, delta: part, finish_reason: null }]));
+		const delta = (part, marks) => frame(chunk([{ index: 0, delta: part, finish_reason: null }]), marks);
 
 		yield delta({ role: 'assistant', content: '' });
 		for (const reasoning_content of pieces(answer.reasoning, answer.chunk)) yield delta({ reasoning_content });
-		for (const content of pieces(answer.text, answer.chunk)) yield delta({ content });
+		for (const content of pieces(answer.text, answer.chunk)) yield delta({ content }, { piece: true });
 		if (answer.tool !== null) yield delta({ tool_calls: [{ index: 0, ...toolCall(answer.tool) }] });
 		yield frame(chunk([{ index: 0, delta: {}, finish_reason: finishReason(answer) }]), { closing: true });
 		yield frame(chunk([], { usage: USAGE }), { closing: true });

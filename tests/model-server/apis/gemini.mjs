@@ -38,7 +38,9 @@ export const gemini = {
 	*frames(answer) {
 		const all = parts(answer);
 		// The last piece carries the end, so an answer without words is one piece that only ends.
-		for (const part of all) yield frame(piece(answer, [part], false));
+		for (const part of all) {
+			yield frame(piece(answer, [part], false), { piece: part.text !== undefined && part.thought !== true });
+		}
 		yield frame(piece(answer, all.length === 0 ? [{ text: '' }] : [], true), { closing: true });
 	},
 };

@@ -34,18 +34,20 @@ export const messages = {
 	}),
 
 	*frames(answer) {
-		const event = (type, data, closing = false) => frame({ type, ...data }, { event: type, closing });
+		const event = (type, data, marks = {}) => frame({ type, ...data }, { event: type, ...marks });
 
 		yield event('message_start', { message: message(answer) });
 		yield event('ping', {});
 		for (const [index, { begun, deltas }] of blocks(answer).entries()) {
 			yield event('content_block_start', { index, content_block: begun });
-			for (const delta of deltas) yield event('content_block_delta', { index, delta });
+			for (const delta of deltas) {
+				yield event('content_block_delta', { index, delta }, { piece: delta.type === 'text_delta' });
+			}
 			yield event('content_block_stop', { index });
 		}
 		const delta = { stop_reason: stopReason(answer), stop_sequence: null };
-		yield event('message_delta', { delta, usage: { output_tokens: 10 } }, true);
-		yield event('message_stop', {}, true);
+		yield event('message_delta', { delta, usage: { output_tokens: 10 } }, { closing: true });
+		yield event('message_stop', {}, { closing: true });
 	},
 };
 

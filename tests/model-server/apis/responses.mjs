@@ -22,8 +22,8 @@ export const responses = {
 
 	*frames(answer) {
 		let number = 0;
-		const event = (type, data, closing = false) =>
-			frame({ type, sequence_number: number++, ...data }, { event: type, closing });
+		const event = (type, data, marks = {}) =>
+			frame({ type, sequence_number: number++, ...data }, { event: type, ...marks });
 
 		yield event('response.created', { response: response(answer, 'in_progress', []) });
 		for (const [output_index, item] of items(answer).entries()) {
@@ -32,7 +32,7 @@ export const responses = {
 			yield event('response.output_item.done', { output_index, item: finished(item) });
 		}
 		const last = response(answer, 'completed', items(answer).map(finished));
-		yield event('response.completed', { response: last }, true);
+		yield event('response.completed', { response: last }, { closing: true });
 	},
 };
 
@@ -40,7 +40,9 @@ function* textEvents(event, item, output_index, chunk) {
 	const [part] = item.content;
 	const at = { item_id: item.id, output_index, content_index: 0 };
 	yield event('response.content_part.added', { ...at, part: { ...part, text: '' } });
-	for (const delta of pieces(part.text, chunk)) yield event('response.output_text.delta', { ...at, delta });
+	for (const delta of pieces(part.text, chunk)) {
+		yield event('response.output_text.delta', { ...at, delta }, { piece: true });
+	}
 	yield event('response.output_text.done', { ...at, text: part.text });
 	yield event('response.content_part.done', { ...at, part });
 }

@@ -44,6 +44,7 @@ export const CASES = [
 	[{ name: 'http_500_retried', retries: true, steps: [{ status: 500 }, { text: ASK }] }],
 	[{ name: 'down', down: true, steps: [] }],
 	[{ name: 'broken_off', steps: always({ text: FINAL, drop: true }) }],
+	[{ name: 'broken_off_midway', steps: always({ text: FINAL, chunk: 7, drop: 'midway' }) }],
 	[{ name: 'broken_off_retried', retries: true, steps: [{ text: FINAL, drop: true }, { text: ASK }] }],
 	[{ name: 'unknown_session', unknownSession: true, prompt: REPLY, steps: [{ text: FINAL }] }],
 	[{ name: 'sigint', signal: 'SIGINT', steps: [{ tool: { command: SLEEP } }, { text: ASK }] }],

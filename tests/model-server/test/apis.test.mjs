@@ -68,6 +68,13 @@ for (const dialect of DIALECTS) {
 			assert.deepEqual(found((await turn()).events, dialect.text), ['again']);
 		});
 
+		it('breaks off in the middle of the words', async () => {
+			play({ text: 'Which of them?', chunk: 4, drop: 'midway' });
+			const broken = await turn();
+			assert.deepEqual(found(broken.events, dialect.text), ['Whic', 'h of']);
+			assert.ok(!broken.whole && !dialect.ended(broken.events));
+		});
+
 		it('says that the script is used up, again and again', async () => {
 			play({ text: 'only this' });
 			await turn();
