@@ -8,7 +8,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { AGENTS } from './captures/agents.mjs';
-import { CASES, PROMPT, SLEEP } from './captures/cases.mjs';
+import { PROMPT, SLEEP } from './captures/cases.mjs';
 import { runToEnd } from './captures/process.mjs';
 import { tidier } from './captures/tidy.mjs';
 import { ModelServer } from './server.mjs';
@@ -32,7 +32,7 @@ await server.close();
 async function capture(agent) {
 	const command = install(agent);
 	const captures = [];
-	for (const turns of [...CASES, ...(agent.ownCases ?? [])]) {
+	for (const turns of agent.cases) {
 		if (values.case === undefined || turns.some((turn) => turn.name === values.case)) {
 			captures.push(...(await captureTurns(agent, command, turns)));
 		}

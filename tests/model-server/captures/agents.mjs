@@ -1,6 +1,6 @@
 // The agents: which version, how it is told where its model is, and the command line of a first and of a resumed turn.
 import { join } from 'node:path';
-import { questionTool, STRUCTURED_ASK, structuredOutput } from './cases.mjs';
+import { CASES, questionTool, structuredOutput } from './cases.mjs';
 
 /**
  * @typedef {object} Place where one sequence of turns happens
@@ -22,7 +22,7 @@ import { questionTool, STRUCTURED_ASK, structuredOutput } from './cases.mjs';
  * @property {(place: Place, session: string, reply: string) => string[]} resumed
  * @property {RegExp} session finds the session's id in the output
  * @property {string} unknownSession
- * @property {import('./cases.mjs').Turn[][]} [ownCases] cases that only this agent has
+ * @property {import('./cases.mjs').Turn[][]} cases
  */
 
 const UUID = '00000000-0000-4000-8000-000000000000';
@@ -61,7 +61,7 @@ const codex = {
 	resumed: (place, session, reply) => ['exec', 'resume', ...codexOptions(place), session, reply],
 	session: /"thread_id":"([^"]+)"/,
 	unknownSession: UUID,
-	ownCases: [[questionTool('request_user_input')]],
+	cases: [...CASES, [questionTool('request_user_input')]],
 };
 
 const GEMINI_OPTIONS = ['--approval-mode', 'yolo', '-m', 'gemini-2.5-flash'];
@@ -94,7 +94,7 @@ const gemini = {
 	],
 	session: /"session_id": ?"([^"]+)"/,
 	unknownSession: UUID,
-	ownCases: [[questionTool('ask_user')]],
+	cases: [...CASES, [questionTool('ask_user')]],
 };
 
 /** @type {Agent} */
@@ -114,7 +114,15 @@ const CLAUDE_OPTIONS = [
 	'--tools',
 	'Bash',
 ];
-const claudeArguments = (more) => ['-p', '--output-format', 'stream-json', ...more, ...CLAUDE_OPTIONS];
+
+/** The option for tools takes all that follows, so a prompt needs the dashes before it. */
+function claudeCommands(...more) {
+	const options = ['-p', '--output-format', 'stream-json', ...more, ...CLAUDE_OPTIONS];
+	return {
+		first: (_place, prompt) => [...options, '--', prompt],
+		resumed: (_place, session, reply) => [...options, '--resume', session, '--', reply],
+	};
+}
 
 /** @type {Agent} */
 const claude = {
@@ -134,24 +142,14 @@ const claude = {
 		// It refuses to skip permissions as root without this.
 		IS_SANDBOX: '1',
 	}),
-	first: (_place, prompt) => [...claudeArguments([]), '--', prompt],
-	resumed: (_place, session, reply) => [...claudeArguments(['--resume', session]), '--', reply],
+	...claudeCommands(),
 	session: /"session_id":"([^"]+)"/,
 	unknownSession: UUID,
-	ownCases: [[questionTool('AskUserQuestion')]],
+	cases: [...CASES, [questionTool('AskUserQuestion')]],
 };
 
 /** @type {Agent} */
-const claudePartial = {
-	...claude,
-	file: 'claude-partial',
-	first: (_place, prompt) => [...claudeArguments(['--include-partial-messages']), '--', prompt],
-	resumed: (_place, session, reply) => [
-		...claudeArguments(['--include-partial-messages', '--resume', session]),
-		'--',
-		reply,
-	],
-};
+const claudePartial = { ...claude, file: 'claude-partial', ...claudeCommands('--include-partial-messages') };
 
 const SCHEMA = JSON.stringify({
 	type: 'object',
@@ -159,17 +157,12 @@ const SCHEMA = JSON.stringify({
 	properties: { file: { type: 'string' }, __SKILL_DONE__: { type: 'boolean' } },
 });
 
-/** @type {Agent} */
+/** With a schema it answers nothing without the tool for it, so the cases of all agents do not fit. @type {Agent} */
 const claudeSchema = {
 	...claude,
 	file: 'claude-schema',
-	first: (_place, prompt) => [...claudeArguments(['--json-schema', SCHEMA]), '--', prompt],
-	resumed: (_place, session, reply) => [
-		...claudeArguments(['--json-schema', SCHEMA, '--resume', session]),
-		'--',
-		reply,
-	],
-	ownCases: [[structuredOutput('StructuredOutput')], [STRUCTURED_ASK]],
+	...claudeCommands('--json-schema', SCHEMA),
+	cases: structuredOutput('StructuredOutput'),
 };
 
 /** @type {Agent} */
@@ -213,6 +206,7 @@ const opencode = {
 	],
 	session: /"sessionID":"([^"]+)"/,
 	unknownSession: 'ses_000000000000AAAAAAAAAAAAAA',
+	cases: CASES,
 };
 
 const QWEN_OPTIONS = ['--output-format', 'stream-json', '--approval-mode', 'yolo'];
@@ -239,7 +233,7 @@ const qwen = {
 	resumed: (_place, session, reply) => [...QWEN_OPTIONS, '--resume', session, '-p', reply],
 	session: /"session_id":"([^"]+)"/,
 	unknownSession: UUID,
-	ownCases: [[questionTool('ask_user_question')]],
+	cases: [...CASES, [questionTool('ask_user_question')]],
 };
 
 const PI_OPTIONS = ['-p', '--mode', 'json', '--offline', '--provider', 'mock', '--model', 'mock', '-ne', '-ns'];
@@ -269,6 +263,7 @@ const pi = {
 	resumed: (_place, session, reply) => [...PI_OPTIONS, '--session', session, reply],
 	session: /"type":"session"[^\n]*?"id":"([^"]+)"/,
 	unknownSession: UUID,
+	cases: CASES,
 };
 
 /** @type {Agent[]} */

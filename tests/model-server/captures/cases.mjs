@@ -9,7 +9,7 @@
  * @property {boolean} [unknownSession] goes on with a session that never was
  * @property {boolean} [down] nothing listens where the model should be
  * @property {boolean} [retries] the agent may try again; it is told not to in all other cases
- * @property {NodeJS.Signals} [signal] sent to the agent while the tool `sleep 30` runs
+ * @property {NodeJS.Signals} [signal] sent to the agent's process group while the tool `sleep 30` runs
  */
 
 export const PROMPT = 'Take one of the two files.';
@@ -63,14 +63,15 @@ export function questionTool(name) {
 	return { name: 'question_tool', steps: [{ tool: { name, arguments: { questions } } }, { text: ASK }] };
 }
 
-/** The model answers by the tool that an output schema gives it. */
+/** The model answers by the tool that an output schema gives it: at once, never, wrongly at first, wrongly for ever. */
 export function structuredOutput(name) {
-	const given = { file: 'b.txt', __SKILL_DONE__: true };
-	return {
-		name: 'structured_output',
-		steps: [{ tool: { name, arguments: given } }, { text: 'The second file is taken.' }],
-	};
+	const call = (given) => ({ tool: { name, arguments: given } });
+	const right = call({ file: 'b.txt', __SKILL_DONE__: true });
+	const wrong = call({ file: 7 });
+	return [
+		[{ name: 'structured_output', steps: [right, { text: 'The second file is taken.' }] }],
+		[{ name: 'structured_output_missing', steps: always({ text: ASK }) }],
+		[{ name: 'structured_output_corrected', steps: [wrong, right, { text: 'The second file is taken.' }] }],
+		[{ name: 'structured_output_invalid', steps: always(wrong) }],
+	];
 }
-
-/** The same schema, but the model asks instead of answering. */
-export const STRUCTURED_ASK = { name: 'structured_output_missing', steps: always({ text: ASK }) };

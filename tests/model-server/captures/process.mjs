@@ -40,7 +40,8 @@ export async function runToEnd(launch, { signal, duringCommand } = {}) {
 	if (signal !== undefined) {
 		if (await appears(launch.env.HOME, duringCommand)) {
 			await sleep(TIME_TO_PRINT_MS);
-			child.kill(signal);
+			// As hosts and terminals do it: the whole group hears of it, not only the launcher of the agent.
+			process.kill(-child.pid, signal);
 		} else note = `the tool never ran, so ${signal} was not sent`;
 		patience = LONGEST_GOODBYE_MS;
 	}
