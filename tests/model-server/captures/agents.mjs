@@ -3,12 +3,7 @@ import { join } from 'node:path';
 import { CASES, questionTool, structuredOutput } from './cases.mjs';
 
 /**
- * @typedef {object} Place where one sequence of turns happens
- * @property {string} home
- * @property {string} project the agent's working folder
- * @property {string} temporary what it takes for the system's folder of temporary files
- * @property {string} model the model server's base address
- * @property {boolean} retries
+ * @typedef {import('./place.mjs').Place} Place
  *
  * @typedef {object} Agent
  * @property {string} file the capture's file, without `.json`
@@ -27,25 +22,31 @@ import { CASES, questionTool, structuredOutput } from './cases.mjs';
 
 const UUID = '00000000-0000-4000-8000-000000000000';
 
-function codexOptions({ model, retries }) {
+export const CODEX_SETTINGS = [
+	'model_provider=mock',
+	// These three ask the vendor's hosts, and wait some seconds for hosts that they cannot reach.
+	'analytics.enabled=false',
+	'features.plugins=false',
+	'features.apps=false',
+	// Otherwise an agent whose model is down tries for ever.
+	'features.unbounded_connection_retries=false',
+];
+
+/** @param {Place} place */
+export function codexProvider({ model, retries }) {
 	const tries = retries ? 2 : 0;
-	const provider = `{name="mock",base_url="${model}/v1",env_key="MOCK_KEY",wire_api="responses",request_max_retries=${tries},stream_max_retries=${tries}}`;
-	const settings = [
-		'model_provider=mock',
-		`model_providers.mock=${provider}`,
-		// These three ask the vendor's hosts, and wait some seconds for hosts that they cannot reach.
-		'analytics.enabled=false',
-		'features.plugins=false',
-		'features.apps=false',
-		// Otherwise an agent whose model is down tries for ever.
-		'features.unbounded_connection_retries=false',
-	];
+	const address = `name="mock",base_url="${model}/v1",env_key="MOCK_KEY",wire_api="responses"`;
+	return `model_providers.mock={${address},request_max_retries=${tries},stream_max_retries=${tries}}`;
+}
+
+function codexOptions(place) {
 	const flags = [
 		'--json',
 		'--skip-git-repo-check',
 		'--ignore-user-config',
 		'--dangerously-bypass-approvals-and-sandbox',
 	];
+	const settings = [...CODEX_SETTINGS, codexProvider(place)];
 	return [...flags, '-m', 'mock', ...settings.flatMap((setting) => ['-c', setting])];
 }
 
@@ -67,7 +68,7 @@ const codex = {
 const GEMINI_OPTIONS = ['--approval-mode', 'yolo', '-m', 'gemini-2.5-flash'];
 
 /** @type {Agent} */
-const gemini = {
+export const gemini = {
 	file: 'gemini',
 	cli: 'gemini',
 	package: '@google/gemini-cli',

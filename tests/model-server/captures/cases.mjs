@@ -9,6 +9,7 @@
  * @property {boolean} [unknownSession] goes on with a session that never was
  * @property {boolean} [down] nothing listens where the model should be
  * @property {boolean} [retries] the agent may try again; it is told not to in all other cases
+ * @property {boolean} [cancels] asks the agent to stop while the tool `sleep 30` runs
  * @property {NodeJS.Signals} [signal] sent to the agent's process group while the tool `sleep 30` runs
  */
 

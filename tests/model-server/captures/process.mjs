@@ -68,7 +68,8 @@ export function within(exited, patience_ms) {
 	return Promise.race([exited, late]).finally(() => impatience.abort());
 }
 
-async function appears(home, command) {
+/** Whether a process with this in its command line has appeared in this home. */
+export async function appears(home, command) {
 	for (let waited = 0; waited < LONGEST_TURN_MS; waited += 100) {
 		if (processesOf(home).some((one) => one.command.includes(command))) return true;
 		await sleep(100);

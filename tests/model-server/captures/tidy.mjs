@@ -2,7 +2,7 @@
 import { hostname } from 'node:os';
 
 /**
- * @param {import('./agents.mjs').Place} place
+ * @param {import('./place.mjs').Place} place
  * @param {string} agents where the agents are installed
  * @returns {(text: string) => string}
  */
