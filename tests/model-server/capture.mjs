@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// node capture.mjs --agents DIR [NAME …] [--case CASE]: runs real agents on scripts and writes what they print to
-// tests/captures. Agents that are not yet in DIR are installed there by npm.
+// node capture.mjs --agents DIR [NAME …] [--case CASE] [--patience SECONDS]: runs real agents on scripts and writes what
+// they print to tests/captures. Agents that are not yet in DIR are installed there by npm.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
@@ -12,13 +12,22 @@ import { captureConversation } from './captures/conversation.mjs';
 import { captureTurns } from './captures/turns.mjs';
 import { ModelServer } from './server.mjs';
 
+/**
+ * @typedef {object} Means what a capture is made with
+ * @property {string} command
+ * @property {ModelServer} server
+ * @property {string} agentsFolder
+ * @property {number} longest_ms how long a turn may take
+ */
+
 const CAPTURES = fileURLToPath(new URL('../captures', import.meta.url));
 
 const { values, positionals } = parseArgs({
-	options: { agents: { type: 'string' }, case: { type: 'string' } },
+	options: { agents: { type: 'string' }, case: { type: 'string' }, patience: { type: 'string', default: '60' } },
 	allowPositionals: true,
 });
-if (values.agents === undefined) throw new Error('usage: node capture.mjs --agents DIR [NAME …] [--case CASE]');
+if (values.agents === undefined)
+	throw new Error('usage: node capture.mjs --agents DIR [NAME …] [--case CASE] [--patience SECONDS]');
 const agentsFolder = resolve(values.agents);
 const server = await new ModelServer().listen();
 for (const agent of [...AGENTS, ...ACP_AGENTS]) {
@@ -27,7 +36,8 @@ for (const agent of [...AGENTS, ...ACP_AGENTS]) {
 await server.close();
 
 async function capture(agent) {
-	const means = { command: install(agent), server, agentsFolder };
+	/** @type {Means} */
+	const means = { command: install(agent), server, agentsFolder, longest_ms: Number(values.patience) * 1000 };
 	const captureCase = ACP_AGENTS.includes(agent) ? captureConversation : captureTurns;
 	const captures = [];
 	for (const turns of agent.cases) {

@@ -5,17 +5,16 @@ import { environment, furnish, inNewHome } from './place.mjs';
 import { appears, endAll, start, within } from './process.mjs';
 import { tidier } from './tidy.mjs';
 
-const LONGEST_ANSWER_MS = 60_000;
-const LONGEST_GOODBYE_MS = 5_000;
+const LONGEST_GOODBYE_MS = 3_000;
 
 /**
  * One sequence of turns in one process: one capture for all of them, with the lines that were sent.
  *
  * @param {import('./acp-agents.mjs').AcpAgent} agent
  * @param {import('./cases.mjs').Turn[]} turns
- * @param {{ command: string, server: import('../server.mjs').ModelServer, agentsFolder: string }} means
+ * @param {import('../capture.mjs').Means} means
  */
-export function captureConversation(agent, turns, { command, server, agentsFolder }) {
+export function captureConversation(agent, turns, { command, server, agentsFolder, longest_ms }) {
 	return inNewHome(async (folders) => {
 		const place = furnish(folders, agent, turns[0], server);
 		const args = agent.arguments(place);
@@ -23,14 +22,15 @@ export function captureConversation(agent, turns, { command, server, agentsFolde
 		const running = start({ command, args, env, cwd: place.project, stdin: 'pipe' });
 		const client = new AcpClient(running.child);
 		let note;
-		if (!(await within(converse(client, turns, place, server), LONGEST_ANSWER_MS))) {
-			note = `no answer within ${LONGEST_ANSWER_MS / 1000} s; killed`;
+		if (!(await within(converse(client, turns, place, server), longest_ms))) {
+			note = `no answer within ${longest_ms / 1000} s`;
 		}
 		running.child.stdin.end();
 		let end = await within(running.exited, LONGEST_GOODBYE_MS);
 		if (end === null) {
-			note ??= `still running ${LONGEST_GOODBYE_MS / 1000} s after its input was closed; killed`;
-			end = { exit_code: null, signal: null };
+			note ??= 'did not end when its input was closed, and was sent SIGTERM';
+			process.kill(-running.child.pid, 'SIGTERM');
+			end = await within(running.exited, LONGEST_GOODBYE_MS);
 		}
 		await endAll(place.home);
 		await running.closed;
@@ -43,7 +43,7 @@ export function captureConversation(agent, turns, { command, server, agentsFolde
 				sent: client.sent.map(tidy),
 				stdout: tidy(running.text('stdout')),
 				stderr: tidy(running.text('stderr')),
-				...end,
+				...(end ?? { exit_code: null, signal: null }),
 			},
 		];
 	});

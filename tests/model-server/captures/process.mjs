@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const LONGEST_TURN_MS = 60_000;
+const LONGEST_START_MS = 60_000;
 const LONGEST_GOODBYE_MS = 15_000;
 /** An agent starts its tool before it prints that it has. */
 const TIME_TO_PRINT_MS = 1_000;
@@ -30,13 +30,14 @@ export function start({ command, args, env, cwd, stdin = 'ignore' }) {
  * Runs the agent to its end, or to the end of our patience.
  *
  * @param {Launch} launch
+ * @param {number} longest_ms
  * @param {{ signal?: NodeJS.Signals, duringCommand?: string }} [interruption]
  * @returns {Promise<Outcome>}
  */
-export async function runToEnd(launch, { signal, duringCommand } = {}) {
+export async function runToEnd(launch, longest_ms, { signal, duringCommand } = {}) {
 	const { child, exited, closed, text } = start(launch);
 	let note;
-	let patience = LONGEST_TURN_MS;
+	let patience = longest_ms;
 	if (signal !== undefined) {
 		if (await appears(launch.env.HOME, duringCommand)) {
 			await sleep(TIME_TO_PRINT_MS);
@@ -70,7 +71,7 @@ export function within(exited, patience_ms) {
 
 /** Whether a process with this in its command line has appeared in this home. */
 export async function appears(home, command) {
-	for (let waited = 0; waited < LONGEST_TURN_MS; waited += 100) {
+	for (let waited = 0; waited < LONGEST_START_MS; waited += 100) {
 		if (processesOf(home).some((one) => one.command.includes(command))) return true;
 		await sleep(100);
 	}

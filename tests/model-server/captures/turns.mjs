@@ -9,9 +9,9 @@ import { tidier } from './tidy.mjs';
  *
  * @param {import('./agents.mjs').Agent} agent
  * @param {import('./cases.mjs').Turn[]} turns
- * @param {{ command: string, server: import('../server.mjs').ModelServer, agentsFolder: string }} means
+ * @param {import('../capture.mjs').Means} means
  */
-export function captureTurns(agent, turns, { command, server, agentsFolder }) {
+export function captureTurns(agent, turns, { command, server, agentsFolder, longest_ms }) {
 	return inNewHome(async (folders) => {
 		const captured = [];
 		let session = agent.unknownSession;
@@ -21,7 +21,10 @@ export function captureTurns(agent, turns, { command, server, agentsFolder }) {
 			const again = turn.resumes || turn.unknownSession;
 			const args = again ? agent.resumed(place, session, prompt) : agent.first(place, prompt);
 			const launch = { command, args, env: environment(place, agent.env(place)), cwd: place.project };
-			const { note, stdout, stderr, ...end } = await runToEnd(launch, { signal: turn.signal, duringCommand: SLEEP });
+			const { note, stdout, stderr, ...end } = await runToEnd(launch, longest_ms, {
+				signal: turn.signal,
+				duringCommand: SLEEP,
+			});
 			session = agent.session.exec(stdout)?.[1] ?? session;
 			const tidy = tidier(place, agentsFolder);
 			const output = { arguments: args.map(tidy), stdout: tidy(stdout), stderr: tidy(stderr) };
