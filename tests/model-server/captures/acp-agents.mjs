@@ -1,6 +1,6 @@
 // The agents that speak the Agent Client Protocol.
 import { CODEX_SETTINGS, codexProvider, gemini } from './agents.mjs';
-import { CASES, SLEEP } from './cases.mjs';
+import { CASES, SLEEPING_TOOL } from './cases.mjs';
 
 /**
  * @typedef {Pick<import('./agents.mjs').Agent, 'file' | 'cli' | 'package' | 'version' | 'format' | 'env' | 'settings' | 'cases'>
@@ -10,7 +10,7 @@ import { CASES, SLEEP } from './cases.mjs';
 /** A running agent is not ended by a signal but by a request, so there is one case for that in place of two. */
 const ACP_CASES = [
 	...CASES.filter(([turn]) => turn.signal === undefined),
-	[{ name: 'cancel', cancels: true, steps: [{ tool: { command: SLEEP } }, { text: 'I was not stopped.' }] }],
+	[{ name: 'cancel', cancels: true, steps: [SLEEPING_TOOL, { text: 'I was not stopped.' }] }],
 ];
 
 /** @type {AcpAgent} */

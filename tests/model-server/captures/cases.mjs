@@ -16,6 +16,8 @@
 export const PROMPT = 'Take one of the two files.';
 export const REPLY = 'the second one';
 export const SLEEP = 'sleep 30';
+/** Qwen Code refuses a command that only sleeps. */
+export const SLEEPING_TOOL = { tool: { command: `echo waiting && ${SLEEP}` } };
 
 const ASK = 'There are a.txt and b.txt. Which file shall I take?';
 const FINAL = 'I have taken the second file.\n```json\n{"file": "b.txt", "__SKILL_DONE__": true}\n```';
@@ -48,8 +50,8 @@ export const CASES = [
 	[{ name: 'broken_off_midway', steps: always({ text: FINAL, chunk: 7, drop: 'midway' }) }],
 	[{ name: 'broken_off_retried', retries: true, steps: [{ text: FINAL, drop: true }, { text: ASK }] }],
 	[{ name: 'unknown_session', unknownSession: true, prompt: REPLY, steps: [{ text: FINAL }] }],
-	[{ name: 'sigint', signal: 'SIGINT', steps: [{ tool: { command: SLEEP } }, { text: ASK }] }],
-	[{ name: 'sigterm', signal: 'SIGTERM', steps: [{ tool: { command: SLEEP } }, { text: ASK }] }],
+	[{ name: 'sigint', signal: 'SIGINT', steps: [SLEEPING_TOOL, { text: ASK }] }],
+	[{ name: 'sigterm', signal: 'SIGTERM', steps: [SLEEPING_TOOL, { text: ASK }] }],
 ];
 
 /** The model asks by the agent's own tool for questions; what agents do with that differs. */
