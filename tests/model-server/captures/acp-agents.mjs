@@ -1,17 +1,11 @@
 // The agents that speak the Agent Client Protocol.
 import { CODEX_SETTINGS, codexProvider, gemini } from './agents.mjs';
-import { CASES, SLEEPING_TOOL } from './cases.mjs';
+import { CONVERSATION_CASES } from './cases.mjs';
 
 /**
  * @typedef {Pick<import('./agents.mjs').Agent, 'file' | 'cli' | 'package' | 'version' | 'format' | 'env' | 'settings' | 'cases'>
  *   & { arguments: (place: import('./place.mjs').Place) => string[] }} AcpAgent
  */
-
-/** A running agent is not ended by a signal but by a request, so there is one case for that in place of two. */
-const ACP_CASES = [
-	...CASES.filter(([turn]) => turn.signal === undefined),
-	[{ name: 'cancel', cancels: true, steps: [SLEEPING_TOOL, { text: 'I was not stopped.' }] }],
-];
 
 /** @type {AcpAgent} */
 const codexAcp = {
@@ -21,15 +15,18 @@ const codexAcp = {
 	version: '0.16.0',
 	format: 'acp',
 	env: () => ({ MOCK_KEY: 'dummy' }),
-	arguments: (place) =>
-		[
+	arguments(place) {
+		const approval = `approval_policy=${place.asksPermission ? 'untrusted' : 'never'}`;
+		const settings = [
 			'model=mock',
-			'approval_policy=never',
+			approval,
 			'sandbox_mode=danger-full-access',
 			...CODEX_SETTINGS,
 			codexProvider(place),
-		].flatMap((setting) => ['-c', setting]),
-	cases: ACP_CASES,
+		];
+		return settings.flatMap((setting) => ['-c', setting]);
+	},
+	cases: CONVERSATION_CASES,
 };
 
 /** @type {AcpAgent} */
@@ -37,8 +34,14 @@ const geminiAcp = {
 	...gemini,
 	file: 'gemini-acp',
 	format: 'acp',
-	arguments: () => ['--acp', '--approval-mode', 'yolo', '-m', 'gemini-2.5-flash'],
-	cases: ACP_CASES,
+	arguments: ({ asksPermission }) => [
+		'--acp',
+		'--approval-mode',
+		asksPermission ? 'default' : 'yolo',
+		'-m',
+		'gemini-2.5-flash',
+	],
+	cases: CONVERSATION_CASES,
 };
 
 /** @type {AcpAgent[]} */

@@ -166,6 +166,8 @@ const claudeSchema = {
 	cases: structuredOutput('StructuredOutput'),
 };
 
+const OPENCODE_OPTIONS = ['run', '--format', 'json', '--pure', '--model', 'mock/mock'];
+
 /** @type {Agent} */
 const opencode = {
 	file: 'opencode',
@@ -200,14 +202,19 @@ const opencode = {
 			permission: { bash: 'allow' },
 		},
 	}),
-	first: (_place, prompt) => ['run', '--format', 'json', '--pure', '--model', 'mock/mock', prompt],
-	resumed: (_place, session, reply) => [
-		...['run', '--format', 'json', '--pure', '--model', 'mock/mock', '--session', session],
-		reply,
-	],
+	first: (_place, prompt) => [...OPENCODE_OPTIONS, prompt],
+	resumed: (_place, session, reply) => [...OPENCODE_OPTIONS, '--session', session, reply],
 	session: /"sessionID":"([^"]+)"/,
 	unknownSession: 'ses_000000000000AAAAAAAAAAAAAA',
 	cases: CASES,
+};
+
+/** It shows what the model thinks only if it is told to. @type {Agent} */
+const opencodeThinking = {
+	...opencode,
+	file: 'opencode-thinking',
+	first: (_place, prompt) => [...OPENCODE_OPTIONS, '--thinking', prompt],
+	cases: CASES.filter(([turn]) => turn.name === 'reasoning_echo'),
 };
 
 const QWEN_OPTIONS = ['--output-format', 'stream-json', '--approval-mode', 'yolo'];
@@ -268,4 +275,15 @@ const pi = {
 };
 
 /** @type {Agent[]} */
-export const AGENTS = [codex, gemini, geminiJson, claude, claudePartial, claudeSchema, opencode, qwen, pi];
+export const AGENTS = [
+	codex,
+	gemini,
+	geminiJson,
+	claude,
+	claudePartial,
+	claudeSchema,
+	opencode,
+	opencodeThinking,
+	qwen,
+	pi,
+];

@@ -9,7 +9,9 @@
  * @property {boolean} [unknownSession] goes on with a session that never was
  * @property {boolean} [down] nothing listens where the model should be
  * @property {boolean} [retries] the agent may try again; it is told not to in all other cases
- * @property {boolean} [cancels] asks the agent to stop while the tool `sleep 30` runs
+ * @property {boolean} [loads] a new process loads the session of the turn before it (only over the Agent Client Protocol)
+ * @property {boolean} [asksPermission] the agent asks before it runs a tool, and is allowed to (likewise)
+ * @property {boolean} [cancels] the agent is asked to stop while the tool `sleep 30` runs (likewise)
  * @property {NodeJS.Signals} [signal] sent to the agent's process group while the tool `sleep 30` runs
  */
 
@@ -17,7 +19,7 @@ export const PROMPT = 'Take one of the two files.';
 export const REPLY = 'the second one';
 export const SLEEP = 'sleep 30';
 /** Qwen Code refuses a command that only sleeps. */
-export const SLEEPING_TOOL = { tool: { command: `echo waiting && ${SLEEP}` } };
+const SLEEPING_TOOL = { tool: { command: `echo waiting && ${SLEEP}` } };
 
 const ASK = 'There are a.txt and b.txt. Which file shall I take?';
 const FINAL = 'I have taken the second file.\n```json\n{"file": "b.txt", "__SKILL_DONE__": true}\n```';
@@ -52,6 +54,17 @@ export const CASES = [
 	[{ name: 'unknown_session', unknownSession: true, prompt: REPLY, steps: [{ text: FINAL }] }],
 	[{ name: 'sigint', signal: 'SIGINT', steps: [SLEEPING_TOOL, { text: ASK }] }],
 	[{ name: 'sigterm', signal: 'SIGTERM', steps: [SLEEPING_TOOL, { text: ASK }] }],
+];
+
+/** A process that goes on is not ended by a signal but asked to stop, and it can ask back. @type {Turn[][]} */
+export const CONVERSATION_CASES = [
+	...CASES.filter(([turn]) => turn.signal === undefined),
+	[{ name: 'cancel', cancels: true, steps: [SLEEPING_TOOL, { text: ASK }] }],
+	[{ name: 'permission', asksPermission: true, steps: [{ tool: { command: 'touch c.txt' } }, { text: ASK }] }],
+	[
+		{ name: 'before_load', steps: [{ tool: { command: `echo '${ECHO}'` } }, { text: ASK }] },
+		{ name: 'load', prompt: REPLY, loads: true, steps: [{ text: FINAL }] },
+	],
 ];
 
 /** The model asks by the agent's own tool for questions; what agents do with that differs. */

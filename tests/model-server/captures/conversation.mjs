@@ -7,55 +7,83 @@ import { tidier } from './tidy.mjs';
 
 const LONGEST_GOODBYE_MS = 3_000;
 
+const NO_SESSION = '00000000-0000-4000-8000-000000000000';
+
 /**
- * One sequence of turns in one process: one capture for all of them, with the lines that were sent.
+ * One sequence of turns in one home: a capture for each process, with the lines that were sent to it.
  *
  * @param {import('./acp-agents.mjs').AcpAgent} agent
  * @param {import('./cases.mjs').Turn[]} turns
  * @param {import('../capture.mjs').Means} means
  */
-export function captureConversation(agent, turns, { command, server, agentsFolder, longest_ms }) {
+export function captureConversation(agent, turns, means) {
 	return inNewHome(async (folders) => {
-		const place = furnish(folders, agent, turns[0], server);
-		const args = agent.arguments(place);
-		const env = environment(place, agent.env(place));
-		const running = start({ command, args, env, cwd: place.project, stdin: 'pipe' });
-		const client = new AcpClient(running.child);
-		let note;
-		if (!(await within(converse(client, turns, place, server), longest_ms))) {
-			note = `no answer within ${longest_ms / 1000} s`;
-		}
-		running.child.stdin.end();
-		let end = await within(running.exited, LONGEST_GOODBYE_MS);
-		if (end === null) {
-			note ??= 'did not end when its input was closed, and was sent SIGTERM';
-			process.kill(-running.child.pid, 'SIGTERM');
-			end = await within(running.exited, LONGEST_GOODBYE_MS);
-		}
-		await endAll(place.home);
-		await running.closed;
-		const tidy = tidier(place, agentsFolder);
-		return [
-			{
-				case: turns.map((turn) => turn.name).join('+'),
+		const captured = [];
+		let session = NO_SESSION;
+		for (const ofProcess of processes(turns)) {
+			const place = furnish(folders, agent, ofProcess[0], means.server);
+			const { note, args, sent, stdout, stderr, ...end } = await captureProcess(
+				agent,
+				ofProcess,
+				place,
+				session,
+				means,
+			);
+			session = /"sessionId":"([^"]+)"/.exec(stdout)?.[1] ?? session;
+			const tidy = tidier(place, means.agentsFolder);
+			captured.push({
+				case: ofProcess.map((turn) => turn.name).join('+'),
 				...(note === undefined ? {} : { note }),
 				arguments: args.map(tidy),
-				sent: client.sent.map(tidy),
-				stdout: tidy(running.text('stdout')),
-				stderr: tidy(running.text('stderr')),
-				...(end ?? { exit_code: null, signal: null }),
-			},
-		];
+				sent: sent.map(tidy),
+				stdout: tidy(stdout),
+				stderr: tidy(stderr),
+				...end,
+			});
+		}
+		return captured;
 	});
 }
 
+/** All turns are in one process, but a turn that loads its session begins another. */
+function processes(turns) {
+	const list = [];
+	for (const turn of turns) {
+		if (list.length === 0 || turn.loads) list.push([]);
+		list.at(-1).push(turn);
+	}
+	return list;
+}
+
+async function captureProcess(agent, turns, place, session, { command, server, longest_ms }) {
+	const args = agent.arguments(place);
+	const env = environment(place, agent.env(place));
+	const { child, exited, closed, text } = start({ command, args, env, cwd: place.project, stdin: 'pipe' });
+	const client = new AcpClient(child);
+	let note;
+	if (!(await within(converse(client, turns, place, session, server), longest_ms))) {
+		note = `no answer within ${longest_ms / 1000} s`;
+	}
+	child.stdin.end();
+	let end = await within(exited, LONGEST_GOODBYE_MS);
+	if (end === null) {
+		note ??= 'did not end when its input was closed, and was sent SIGTERM';
+		process.kill(-child.pid, 'SIGTERM');
+		end = await within(exited, LONGEST_GOODBYE_MS);
+	}
+	await endAll(place.home);
+	await closed;
+	const { exit_code, signal } = end ?? { exit_code: null, signal: null };
+	return { note, args, sent: client.sent, stdout: text('stdout'), stderr: text('stderr'), exit_code, signal };
+}
+
 /** @returns {Promise<true>} when all turns have been answered */
-async function converse(client, turns, place, server) {
+async function converse(client, turns, place, session, server) {
 	const clientCapabilities = { fs: { readTextFile: false, writeTextFile: false } };
 	await client.request('initialize', { protocolVersion: 1, clientCapabilities });
 	const where = { cwd: place.project, mcpServers: [] };
-	let sessionId = '00000000-0000-4000-8000-000000000000';
-	if (turns[0].unknownSession) await client.request('session/load', { sessionId, ...where });
+	let sessionId = session;
+	if (turns[0].loads || turns[0].unknownSession) await client.request('session/load', { sessionId, ...where });
 	else sessionId = (await client.request('session/new', where)).result?.sessionId;
 	for (const [index, turn] of turns.entries()) {
 		if (index > 0) server.play('turn', { steps: turn.steps });
@@ -111,7 +139,7 @@ class AcpClient {
 	}
 
 	#allow({ id, params }) {
-		const { optionId } = params.options.find((option) => option.kind.startsWith('allow')) ?? params.options[0];
+		const { optionId } = params.options.find((option) => option.kind === 'allow_once');
 		this.send({ id, result: { outcome: { outcome: 'selected', optionId } } });
 	}
 }

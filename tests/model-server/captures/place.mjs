@@ -13,6 +13,7 @@ const NOBODY = 'http://127.0.0.1:9';
  * @property {string} temporary what it takes for the system's folder of temporary files
  * @property {string} model the model server's base address
  * @property {boolean} retries whether the agent may try again
+ * @property {boolean} asksPermission whether it asks before it runs a tool
  */
 
 /**
@@ -39,7 +40,7 @@ export async function inNewHome(work) {
 export function furnish(folders, agent, turn, server) {
 	server.play('turn', { steps: turn.steps });
 	const model = turn.down ? NOBODY : server.url('turn');
-	const place = { ...folders, model, retries: turn.retries === true };
+	const place = { ...folders, model, retries: turn.retries === true, asksPermission: turn.asksPermission === true };
 	for (const [file, content] of Object.entries(agent.settings?.(place) ?? {})) {
 		mkdirSync(dirname(file), { recursive: true });
 		writeFileSync(file, JSON.stringify(content));

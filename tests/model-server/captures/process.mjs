@@ -40,7 +40,6 @@ export async function runToEnd(launch, longest_ms, { signal, duringCommand } = {
 	let patience = longest_ms;
 	if (signal !== undefined) {
 		if (await appears(launch.env.HOME, duringCommand)) {
-			await sleep(TIME_TO_PRINT_MS);
 			// As hosts and terminals do it: the whole group hears of it, not only the launcher of the agent.
 			process.kill(-child.pid, signal);
 		} else note = `the tool never ran, so ${signal} was not sent`;
@@ -69,10 +68,13 @@ export function within(exited, patience_ms) {
 	return Promise.race([exited, late]).finally(() => impatience.abort());
 }
 
-/** Whether a process with this in its command line has appeared in this home. */
+/** Whether a process with this in its command line has appeared in this home, and has been told of on the output. */
 export async function appears(home, command) {
 	for (let waited = 0; waited < LONGEST_START_MS; waited += 100) {
-		if (processesOf(home).some((one) => one.command.includes(command))) return true;
+		if (processesOf(home).some((one) => one.command.includes(command))) {
+			await sleep(TIME_TO_PRINT_MS);
+			return true;
+		}
 		await sleep(100);
 	}
 	return false;
