@@ -17,6 +17,8 @@
 
 export const PROMPT = 'Take one of the two files.';
 export const REPLY = 'the second one';
+/** The id of a session that never was. */
+export const NO_SESSION = '00000000-0000-4000-8000-000000000000';
 export const SLEEP = 'sleep 30';
 /** Qwen Code refuses a command that only sleeps. */
 const SLEEPING_TOOL = { tool: { command: `echo waiting && ${SLEEP}` } };

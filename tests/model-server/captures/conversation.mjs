@@ -1,18 +1,16 @@
 // Agents that speak the Agent Client Protocol: one process for many turns, JSON-RPC over its standard streams.
 import { createInterface } from 'node:readline';
-import { PROMPT, SLEEP } from './cases.mjs';
+import { NO_SESSION, PROMPT, SLEEP } from './cases.mjs';
 import { environment, furnish, inNewHome } from './place.mjs';
 import { appears, endAll, start, within } from './process.mjs';
 import { tidier } from './tidy.mjs';
 
 const LONGEST_GOODBYE_MS = 3_000;
 
-const NO_SESSION = '00000000-0000-4000-8000-000000000000';
-
 /**
  * One sequence of turns in one home: a capture for each process, with the lines that were sent to it.
  *
- * @param {import('./acp-agents.mjs').AcpAgent} agent
+ * @param {import('./agents/index.mjs').AcpAgent} agent
  * @param {import('./cases.mjs').Turn[]} turns
  * @param {import('../capture.mjs').Means} means
  */

@@ -1,5 +1,5 @@
 // Agents that are started for each turn.
-import { PROMPT, SLEEP } from './cases.mjs';
+import { NO_SESSION, PROMPT, SLEEP } from './cases.mjs';
 import { environment, furnish, inNewHome } from './place.mjs';
 import { runToEnd } from './process.mjs';
 import { tidier } from './tidy.mjs';
@@ -7,14 +7,14 @@ import { tidier } from './tidy.mjs';
 /**
  * One sequence of turns in one home: a capture for each.
  *
- * @param {import('./agents.mjs').Agent} agent
+ * @param {import('./agents/index.mjs').Agent} agent
  * @param {import('./cases.mjs').Turn[]} turns
  * @param {import('../capture.mjs').Means} means
  */
 export function captureTurns(agent, turns, { command, server, agentsFolder, longest_ms }) {
 	return inNewHome(async (folders) => {
 		const captured = [];
-		let session = agent.unknownSession;
+		let session = agent.unknownSession ?? NO_SESSION;
 		for (const turn of turns) {
 			const place = furnish(folders, agent, turn, server);
 			const prompt = turn.prompt ?? PROMPT;
