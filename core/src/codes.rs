@@ -269,6 +269,27 @@ codes! {
     OptionsTruncated "OPTIONS_TRUNCATED" Diagnostic 200
         "The question had more options than the limit; the rest was dropped."
         "Offer fewer options."
+    StreamRowUnknown "STREAM_ROW_UNKNOWN" Diagnostic 200
+        "The agent's stream has a row that its format does not have, as far as is known; it was not taken for anybody's words."
+        "Look at the row; a newer version of the agent's program may need a newer decoder."
+    StreamRowTooLong "STREAM_ROW_TOO_LONG" Diagnostic 200
+        "A row of the agent's stream is longer than can be read, and was left out."
+        "Have the agent's tools write large results to files."
+    StreamEndedEarly "STREAM_ENDED_EARLY" Diagnostic 200
+        "The agent's stream ends without the row that ends a turn."
+        "Read the agent's log."
+    StreamMessageSuperseded "STREAM_MESSAGE_SUPERSEDED" Diagnostic 200
+        "The agent's program asked its model once more, so what the model had said before was left out."
+        "Nothing to do; what counts is the last answer."
+    StreamFailureGuessed "STREAM_FAILURE_GUESSED" Diagnostic 200
+        "The failure was read from the assistant's words, because this agent's program tells it nowhere else."
+        "Read the last words; if the model itself wrote them, reword the skill."
+    SessionHandleIgnored "SESSION_HANDLE_IGNORED" Diagnostic 200
+        "The session's name in the agent's stream could be taken for an option of a command line."
+        "The next turn begins a new session; look at what wrote the name."
+    AgentSaid "AGENT_SAID" Diagnostic 200
+        "Words of the agent's program about itself: a warning, or why the turn failed."
+        "Read them."
     ClockWentBackwards "CLOCK_WENT_BACKWARDS" Diagnostic 200
         "The host's clock went backwards; the latest time seen was used."
         "Check the clocks of the host's machines."

@@ -2,12 +2,13 @@
 
 use serde_json::Value;
 
-use crate::codes::Code;
+use crate::codes::{Code, Note};
 use crate::gate::Judged;
 use crate::json;
 use crate::limits::Limits;
 use crate::read::{Readable, Reading, read};
 use crate::receipt::Rejected;
+use crate::stream::{Stream, Usage, decode_stream};
 use crate::text;
 use crate::time::Timestamp;
 use crate::wire::record;
@@ -69,6 +70,10 @@ pub struct TurnReport {
     pub session_handle: Option<String>,
     /// The paths of the artifacts that exist, of those that the skill requires.
     pub artifacts: Vec<String>,
+    /// What the turn cost.
+    pub usage: Option<Usage>,
+    /// What was strange about the agent's stream; the decision goes on telling it.
+    pub diagnostics: Vec<Note>,
 }
 
 /// One message of a turn.
@@ -201,12 +206,35 @@ impl TurnReport {
         TurnReport { text: Some(text.into()), ..TurnReport::of_attempt(attempt_number) }
     }
 
-    fn check_form(&self) -> Result<(), Rejected> {
+    /// Decodes the stream on the way in: what is recorded is what it said, so that a replay does not depend on a decoder.
+    fn take_stream(&mut self, stream: &Stream, reading: &mut Reading) {
+        if self.contents() > 0 {
+            reading.wrong(ONE_CONTENT);
+        } else if self.exit_code.is_some() {
+            reading.wrong("has its exit code in `stream` if it has a stream");
+        } else {
+            self.exit_code = stream.exit_code;
+            self.take_decoded(decode_stream(stream));
+        }
+    }
+
+    /// How many of the members are given of which there is at most one.
+    fn contents(&self) -> usize {
         // Null is no output: what `output: parsed ?? null` means.
         let has_output = !matches!(self.output, None | Some(Value::Null));
-        let contents = [has_output, self.messages.is_some(), self.text.is_some()];
-        if contents.iter().filter(|given| **given).count() > 1 {
-            return Err(Rejected::malformed("a turn has at most one of `output`, `messages` and `text`"));
+        [has_output, self.messages.is_some(), self.text.is_some()].iter().filter(|given| **given).count()
+    }
+
+    fn check_form(&self) -> Result<(), Rejected> {
+        if self.contents() > 1 {
+            return Err(Rejected::malformed(format!("a turn {ONE_CONTENT}")));
+        }
+        if self.diagnostics.len() > MAX_NOTES
+            || self.diagnostics.iter().any(|note| is_longer(&note.message, MAX_NOTE_CHARACTERS))
+        {
+            return Err(Rejected::malformed(format!(
+                "`diagnostics` must be at most {MAX_NOTES}, of at most {MAX_NOTE_CHARACTERS} characters each"
+            )));
         }
         if let Some(reason) = &self.failure_reason
             && !is_code(reason)
@@ -280,6 +308,10 @@ impl Writable for TurnReport {
             if !self.artifacts.is_empty() {
                 out.member("artifacts", &self.artifacts);
             }
+            out.member("usage", &self.usage);
+            if !self.diagnostics.is_empty() {
+                out.member("diagnostics", &self.diagnostics);
+            }
         });
     }
 }
@@ -347,7 +379,7 @@ impl Readable for TurnReport {
     }
 
     fn read(&mut self, value: Value, reading: &mut Reading) {
-        let mut artifacts = None;
+        let (mut artifacts, mut diagnostics, mut stream) = (None, None, None);
         let mut members = reading.members(value);
         members.take("attempt_number", &mut self.attempt_number);
         members.take("slot_id", &mut self.slot_id);
@@ -358,8 +390,15 @@ impl Readable for TurnReport {
         members.take("text", &mut self.text);
         members.take("session_handle", &mut self.session_handle);
         members.take("artifacts", &mut artifacts);
+        members.take("usage", &mut self.usage);
+        members.take("diagnostics", &mut diagnostics);
+        members.take("stream", &mut stream);
         members.end();
         self.artifacts = artifacts.unwrap_or_default();
+        self.diagnostics = diagnostics.unwrap_or_default();
+        if let Some(stream) = stream {
+            self.take_stream(&stream, reading);
+        }
     }
 }
 
@@ -380,8 +419,11 @@ fn is_longer(text: &str, characters: usize) -> bool {
     text.chars().nth(characters).is_some()
 }
 
+const ONE_CONTENT: &str = "has at most one of `output`, `messages`, `text` and `stream`";
 /// An output that is too deep is judged, not lost; this only keeps the reading itself within bounds.
 const MAX_EVENT_DEPTH: usize = 2 * Limits::MAX_JSON_DEPTH;
 pub(crate) const MAX_KEY_CHARACTERS: usize = 256;
 pub(crate) const MAX_REASON_CHARACTERS: usize = 4096;
 const MAX_HANDLE_CHARACTERS: usize = 4096;
+const MAX_NOTES: usize = 64;
+const MAX_NOTE_CHARACTERS: usize = 4096;

@@ -144,6 +144,7 @@ pub(crate) struct Found {
 /// Reads what a turn left behind.
 pub(crate) fn read(plan: &RunPlan, report: &TurnReport) -> Found {
     let mut reader = Reader::new(plan);
+    reader.diagnostics.clone_from(&report.diagnostics);
     match (&report.output, &report.messages, &report.text) {
         (Some(Value::Null), _, _) | (None, None, None) => {}
         (Some(value), _, _) => reader.host_value(value),

@@ -61,6 +61,7 @@ mod json;
 mod patch;
 mod replies;
 mod schema;
+mod stream;
 mod wait;
 // machine: the only code that moves state
 mod invariants;
@@ -101,6 +102,7 @@ pub use schema::{Check, OutputSchema, SchemaEngine, SchemaProblem, SchemaValidat
 pub use snapshot::SNAPSHOT_VERSION;
 pub use state::{Outcome, RunError, Status};
 pub use storage::LoadError;
+pub use stream::{Decoded, Piece, Progress, Sticky, Stream, StreamDecoder, StreamFormat, Usage, decode_stream};
 pub use text::display_text;
 pub use time::Timestamp;
 pub use timeline::{Actor, Step};

@@ -52,7 +52,12 @@ pub(crate) fn split_at_sign<'t>(text: &'t str, sign: &str) -> Option<(&'t str, &
 
 /// A value from outside as it may stand in a message: quoted, on one line, short.
 pub(crate) fn quoted(text: &str) -> String {
-    let short = head(text, MESSAGE_VALUE_BYTES);
+    quoted_up_to(text, MESSAGE_VALUE_BYTES)
+}
+
+/// The same, with more of it where it is what the message is about.
+pub(crate) fn quoted_up_to(text: &str, bytes: usize) -> String {
+    let short = head(text, bytes);
     let ellipsis = if short.len() < text.len() { "…" } else { "" };
     let line = short.replace(['\n', '\t'], " ");
     format!("`{}{ellipsis}`", display_text(&line).replace('`', "'"))

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use turnlatch::{
     Code, Effect, Event, ExecutionMode, HostSettings, Journal, Limits, Manifest, PatchWording, Rejected, RequestKind,
-    Run, RunPlan, RunRequest, Timestamp, admit, describe_skill, display_text, evaluate_turn, patch_skill, read_job,
-    replay, request_event, run_of_slot, unreadable_report,
+    Run, RunPlan, RunRequest, Sticky, Stream, StreamDecoder, StreamFormat, Timestamp, admit, decode_stream,
+    describe_skill, display_text, evaluate_turn, patch_skill, read_job, replay, request_event, run_of_slot,
+    unreadable_report,
 };
 
 /// A file of vectors.
@@ -125,6 +126,38 @@ fn skill_and_host(given: &Map<String, Value>) -> (Manifest, HostSettings) {
     (manifest, host)
 }
 
+/// A decoder takes chunks: a text, a list of bytes, a prompt to write, or the end of a turn.
+fn feed(argument: &Value) -> Value {
+    let text = |name: &str| argument[name].as_str().map(str::to_owned);
+    let limit = argument["limit"].as_u64().map_or(usize::MAX, |limit| usize::try_from(limit).expect("a size"));
+    let made = StreamFormat::from_name(argument["format"].as_str().expect("a name")).and_then(|format| {
+        match text("work_folder") {
+            Some(work_folder) => StreamDecoder::sticky(format, limit, Sticky::new(text("end_of_turn"), work_folder)),
+            None => Ok(StreamDecoder::new(format, limit)),
+        }
+    });
+    let mut decoder = match made {
+        Ok(decoder) => decoder,
+        Err(rejected) => return json!({ "rejected": rejected }),
+    };
+    let chunks = argument["chunks"].as_array().expect("chunks").iter();
+    let answers = chunks.map(|chunk| match chunk {
+        Value::String(text) => json!(decoder.feed(text.as_bytes())),
+        Value::Array(_) => {
+            let bytes: Vec<u8> = serde_json::from_value(chunk.clone()).expect("bytes");
+            json!(decoder.feed(&bytes))
+        }
+        other => match other["prompt"].as_str() {
+            Some(words) => json!(decoder.prompt(words)),
+            None => {
+                let stderr = other["finish"]["stderr"].as_str().unwrap_or_default();
+                json!(decoder.finish(stderr, other["finish"]["exit_code"].as_i64()))
+            }
+        },
+    });
+    answers.collect()
+}
+
 /// A string is given as it is; any other value as its JSON text.
 fn as_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
@@ -169,6 +202,8 @@ impl Stage {
             Some("event_text") => self.event(argument.as_str().expect("a text"), step),
             Some("query") => self.query(argument),
             Some("turn") => self.turn(argument),
+            Some("stream") => self.stream(argument),
+            Some("feed") => feed(argument),
             Some("patch") => self.patch(argument),
             Some("reload") => self.reload(argument),
             Some("load") => self.load(argument, step),
@@ -302,6 +337,26 @@ impl Stage {
             Ok(_) => panic!("a report is a turn"),
             Err(rejected) => json!({ "rejected": rejected }),
         }
+    }
+
+    /// What a stream says, and what the gates make of it. However it is cut, it says the same.
+    fn stream(&self, argument: &Value) -> Value {
+        let stream = match Stream::from_value(argument.clone()) {
+            Ok(stream) => stream,
+            Err(rejected) => return json!({ "rejected": rejected }),
+        };
+        let decoded = decode_stream(&stream);
+        for size in [1, 7, 4096] {
+            let mut decoder = StreamDecoder::new(stream.format, usize::MAX);
+            for bytes in stream.stdout.as_bytes().chunks(size) {
+                decoder.feed(bytes);
+            }
+            if stream.exit_code.is_some() {
+                let cut = decoder.finish(stream.stderr.as_deref().unwrap_or_default(), stream.exit_code);
+                assert_eq!(cut, decoded, "cut into pieces of {size} bytes");
+            }
+        }
+        json!({"decoded": decoded, "judged": self.turn(&json!({"stream": argument}))})
     }
 
     fn patch(&self, argument: &Value) -> Value {

@@ -114,7 +114,7 @@ fn is_scenario(word: &str) -> bool {
     })
 }
 
-const RULE_FAMILIES: [&str; 17] = [
+const RULE_FAMILIES: [&str; 18] = [
     "ADM", "LIFE", "GATE", "MARK", "OUT", "PEND", "SLOT", "TIME", "REPLY", "HIST", "PATCH", "VIEW", "HOST", "BAD",
-    "ARROW", "WAIT", "RCPT",
+    "ARROW", "WAIT", "RCPT", "STREAM",
 ];

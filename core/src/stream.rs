@@ -1,0 +1,486 @@
+//! Decoders: what an agent's command line printed, as the messages, the session and the failure of its turn (STREAM-1 to
+//! STREAM-9).
+//!
+//! Rows are decoded as they come, however they are cut, and what a decoder keeps is bounded whatever it is fed. Each format
+//! has a file of its own that says what its rows mean; this one finds the rows.
+
+mod acp;
+mod claude;
+mod codex;
+mod failure;
+mod gemini;
+mod ndjson;
+mod opencode;
+mod pi;
+mod turn;
+
+use serde_json::Value;
+
+use crate::codes::Note;
+use crate::event::{Message, TurnReport};
+use crate::json;
+use crate::limits::Limits;
+use crate::read::{Misread, read};
+use crate::receipt::Rejected;
+use crate::text;
+use crate::wire::{names, record};
+use crate::write::{json_text, writable};
+use turn::Turn;
+
+/// How an agent's command line writes its turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StreamFormat {
+    /// Everything is the assistant's text.
+    #[default]
+    Text,
+    /// JSON lines with `role` and `text` (or `content`); a line that is none of these is never the assistant's.
+    Ndjson,
+    /// `codex exec --json`.
+    CodexJsonl,
+    /// `claude --print --output-format stream-json --verbose`.
+    ClaudeStreamJson,
+    /// `qwen --output-format stream-json`: Claude's rows, but an error is told in the assistant's text alone.
+    QwenStreamJson,
+    /// `gemini --output-format stream-json`.
+    GeminiStreamJson,
+    /// `gemini --output-format json`: one object, at the end; of a failed turn at the end of stderr.
+    GeminiJson,
+    /// `opencode run --format json`.
+    OpencodeJson,
+    /// `pi --print --mode json`.
+    PiJson,
+    /// What an agent of the Agent Client Protocol answers: one process for many turns.
+    Acp,
+}
+
+names!(StreamFormat {
+    "text" => Text,
+    "ndjson" => Ndjson,
+    "codex-jsonl" => CodexJsonl,
+    "claude-stream-json" => ClaudeStreamJson,
+    "qwen-stream-json" => QwenStreamJson,
+    "gemini-stream-json" => GeminiStreamJson,
+    "gemini-json" => GeminiJson,
+    "opencode-json" => OpencodeJson,
+    "pi-json" => PiJson,
+    "acp" => Acp,
+});
+
+/// Everything that an agent's process printed in a turn.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stream {
+    /// How it is written.
+    pub format: StreamFormat,
+    /// What it printed.
+    pub stdout: String,
+    /// What it complained of. Nothing is decided by it, but by [`StreamFormat::GeminiJson`], which tells failures there.
+    pub stderr: Option<String>,
+    /// How the process ended; absent while it goes on living.
+    pub exit_code: Option<i64>,
+}
+
+record!(Stream { format, stdout, stderr, exit_code });
+
+/// What a turn's stream says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Decoded {
+    /// The words of the assistant, and beginnings of what tools, users and thoughts said between them.
+    pub messages: Vec<Message>,
+    /// By which the agent's session can be resumed.
+    pub session_handle: Option<String>,
+    /// Why the turn failed, as a code.
+    pub failure_reason: Option<String>,
+    /// What the turn cost, as far as the agent tells.
+    pub usage: Option<Usage>,
+    /// What was strange on the way.
+    pub diagnostics: Vec<Note>,
+}
+
+writable!(Decoded { messages, session_handle, failure_reason, usage, diagnostics });
+
+/// Tokens of a turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Read by the model.
+    pub input_tokens: u64,
+    /// Written by the model.
+    pub output_tokens: u64,
+    /// Of those read, the ones that came from a cache.
+    pub cached_input_tokens: Option<u64>,
+}
+
+record!(Usage { input_tokens, output_tokens, cached_input_tokens });
+
+/// How a process takes its turns that lives on after one.
+#[derive(Clone, Debug, Default)]
+pub struct Sticky {
+    /// The line by which it says that a turn is over, if its format does not say it.
+    pub end_of_turn: Option<String>,
+    /// The folder it works in, for those that are told.
+    pub work_folder: String,
+    conversation: acp::Conversation,
+}
+
+impl Sticky {
+    /// A process of a format that has an end of a turn, or says it with this line.
+    #[must_use]
+    pub fn new(end_of_turn: Option<String>, work_folder: String) -> Sticky {
+        Sticky { end_of_turn, work_folder, conversation: acp::Conversation::default() }
+    }
+}
+
+/// What came of some bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// What was said, in order, for people who look on.
+    pub pieces: Vec<Piece>,
+    /// Whether the stream says that the turn is over; a process that stays alive does not say it by ending.
+    pub turn_over: bool,
+    /// Nothing more is read, because there is too much of it or it is not UTF-8: the process can be ended.
+    pub stop: bool,
+    /// What the agent asks for on the way and is to be given, in order: texts for its stdin.
+    pub write: Vec<String>,
+}
+
+writable!(Progress { pieces, turn_over, stop, write });
+
+/// A piece of a message, as it came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Which message of the turn it belongs to, counted from 0; pieces of one message are joined.
+    pub message: u64,
+    /// Whose words these are.
+    pub role: String,
+    /// The words.
+    pub text: String,
+}
+
+writable!(Piece { message, role, text });
+
+/// Reads a process's stream while it is written, and says what to write to the process.
+#[derive(Clone, Debug)]
+pub struct StreamDecoder {
+    format: StreamFormat,
+    text_limit: usize,
+    /// How the turns of a process that lives on are told apart.
+    sticky: Option<Sticky>,
+    /// What came of a row that has not ended.
+    begun: Vec<u8>,
+    /// The rest of this row is thrown away.
+    skipping: bool,
+    /// What a sticky process printed behind the end of a turn.
+    later: Vec<u8>,
+    turn: Turn,
+}
+
+impl StreamDecoder {
+    /// A decoder of a process that ends with its turn. It keeps the assistant's text up to `text_limit` bytes and what
+    /// passes it, so that the gates see that it was too much: the plan's `turn_text_bytes`.
+    #[must_use]
+    pub fn new(format: StreamFormat, text_limit: usize) -> StreamDecoder {
+        StreamDecoder {
+            format,
+            text_limit,
+            sticky: None,
+            begun: Vec::new(),
+            skipping: false,
+            later: Vec::new(),
+            turn: Turn::new(text_limit),
+        }
+    }
+
+    /// A decoder of a process that lives on after a turn.
+    ///
+    /// # Errors
+    /// [`Rejected`] with `EVENT_MALFORMED` if the format cannot say when a turn is over.
+    pub fn sticky(format: StreamFormat, text_limit: usize, sticky: Sticky) -> Result<StreamDecoder, Rejected> {
+        let is_line = |line: &str| !line.is_empty() && !line.contains(['\n', '\r']);
+        let fits = match (format, &sticky.end_of_turn) {
+            (StreamFormat::Text | StreamFormat::Ndjson, Some(line)) => is_line(line),
+            (StreamFormat::ClaudeStreamJson | StreamFormat::Acp, None) => true,
+            _ => false,
+        };
+        if !fits {
+            return Err(Rejected::malformed(
+                "a process lives on after a turn with `claude-stream-json` and `acp`, which say themselves when a turn \
+                 is over, and with `text` and `ndjson`, which need one line for `end_of_turn`",
+            ));
+        }
+        Ok(StreamDecoder { sticky: Some(sticky), ..StreamDecoder::new(format, text_limit) })
+    }
+
+    /// What to write to the process to give it a prompt, or a reply. A process that ends with its turn is given the text
+    /// as it is, and then the end of its input.
+    pub fn prompt(&mut self, words: &str) -> String {
+        let Some(sticky) = &mut self.sticky else { return words.to_owned() };
+        match self.format {
+            StreamFormat::ClaudeStreamJson => claude::prompt(words),
+            StreamFormat::Acp => sticky.conversation.prompt(words),
+            StreamFormat::Text => words.replace("\r\n", " ").replace(['\n', '\r'], " ") + "\n",
+            // Nothing of it is lost in a string.
+            _ => json_text(&words) + "\n",
+        }
+    }
+
+    /// Takes the next bytes of stdout, cut anywhere, and says what they brought. When a turn is over, what a sticky
+    /// process has printed behind its end is kept until [`StreamDecoder::finish`] was called; it is read with the next
+    /// bytes, also with none.
+    pub fn feed(&mut self, bytes: &[u8]) -> Progress {
+        let later = std::mem::take(&mut self.later);
+        for bytes in [later.as_slice(), bytes] {
+            match self.format {
+                StreamFormat::Text if self.sticky.is_none() => self.feed_text(bytes),
+                StreamFormat::GeminiJson => self.keep(bytes),
+                _ => self.feed_rows(bytes),
+            }
+        }
+        Progress {
+            pieces: self.turn.take_pieces(),
+            turn_over: self.turn.is_over,
+            stop: self.turn.is_not_utf8 || self.turn.is_too_large(),
+            write: self.sticky.as_mut().map(|sticky| sticky.conversation.take_answers()).unwrap_or_default(),
+        }
+    }
+
+    /// What the turn says, now that it is over. The decoder of a sticky process is then ready for the next turn.
+    pub fn finish(&mut self, stderr: &str, exit_code: Option<i64>) -> Decoded {
+        if self.sticky.is_none() || exit_code.is_some() {
+            self.end_of_stream(stderr);
+        }
+        self.end_turn(stderr, exit_code)
+    }
+
+    fn end_turn(&mut self, stderr: &str, exit_code: Option<i64>) -> Decoded {
+        let mut turn = std::mem::replace(&mut self.turn, Turn::new(self.text_limit));
+        turn.tell_exit(exit_code, stderr, self.format.has_end_row());
+        turn.decoded()
+    }
+
+    fn feed_text(&mut self, bytes: &[u8]) {
+        self.begun.extend_from_slice(bytes);
+        let (text, rest) = match str::from_utf8(&self.begun) {
+            Ok(text) => (text, Vec::new()),
+            Err(fault) => {
+                let (good, rest) = self.begun.split_at(fault.valid_up_to());
+                // Without a length the fault is a character that is not all there yet.
+                if fault.error_len().is_some() {
+                    self.turn.is_not_utf8 = true;
+                }
+                (str::from_utf8(good).unwrap_or_default(), rest.to_vec())
+            }
+        };
+        if !self.turn.is_not_utf8 {
+            self.turn.say_piece(text);
+        }
+        self.begun = rest;
+        self.begun.truncate(MAX_CHARACTER_BYTES);
+    }
+
+    fn feed_rows(&mut self, mut bytes: &[u8]) {
+        while let Some((row, rest)) = memchr::memchr(b'\n', bytes).and_then(|end| bytes.split_at_checked(end)) {
+            if self.sticky.is_some() && self.turn.is_over {
+                break;
+            }
+            self.end_row(row);
+            bytes = rest.get(1..).unwrap_or_default();
+        }
+        if self.sticky.is_some() && self.turn.is_over {
+            let room = MAX_ROW_BYTES.saturating_sub(self.later.len());
+            self.later.extend_from_slice(bytes.get(..room).unwrap_or(bytes));
+        } else {
+            self.keep(bytes);
+        }
+    }
+
+    /// Keeps the beginning of a row, unless it grows too long.
+    fn keep(&mut self, bytes: &[u8]) {
+        if self.skipping || self.begun.len() + bytes.len() > MAX_ROW_BYTES {
+            self.skipping = true;
+            self.begun = Vec::new();
+        } else {
+            self.begun.extend_from_slice(bytes);
+        }
+        // A line of text that is longer than a turn may be is not waited for.
+        if self.format == StreamFormat::Text && self.begun.len() > self.text_limit {
+            let line = std::mem::take(&mut self.begun);
+            self.feed_text(&line);
+        }
+    }
+
+    fn end_row(&mut self, end: &[u8]) {
+        if self.begun.is_empty() && !self.skipping && end.len() <= MAX_ROW_BYTES {
+            self.row(end);
+            return;
+        }
+        self.keep(end);
+        if std::mem::take(&mut self.skipping) {
+            self.turn.rows_too_long += 1;
+        } else {
+            let row = std::mem::take(&mut self.begun);
+            self.row(&row);
+        }
+    }
+
+    fn row(&mut self, bytes: &[u8]) {
+        let Ok(text) = str::from_utf8(bytes) else {
+            self.turn.is_not_utf8 = true;
+            return;
+        };
+        self.turn.rows += 1;
+        if let Some(end_of_turn) = self.sticky.as_ref().and_then(|sticky| sticky.end_of_turn.as_deref())
+            && text.strip_suffix('\r').unwrap_or(text) == end_of_turn
+        {
+            self.turn.is_over = true;
+            return;
+        }
+        if self.format == StreamFormat::Text {
+            self.turn.say_piece(text);
+            self.turn.say_piece("\n");
+            return;
+        }
+        // Each of these repeats the whole message so far, and the row that ends it has all of it.
+        if self.format == StreamFormat::PiJson && text.starts_with(r#"{"type":"message_update""#) {
+            return;
+        }
+        if json::trim(text).is_empty() {
+            return;
+        }
+        let Ok(row @ Value::Object(_)) = json::parse_value(text, MAX_ROW_DEPTH) else {
+            self.turn.unknown(text);
+            return;
+        };
+        let turn = &mut self.turn;
+        let is_known = match self.format {
+            StreamFormat::Text | StreamFormat::GeminiJson => true,
+            StreamFormat::Ndjson => ndjson::row(turn, &row),
+            StreamFormat::CodexJsonl => codex::row(turn, &row),
+            StreamFormat::ClaudeStreamJson | StreamFormat::QwenStreamJson => claude::row(turn, &row),
+            StreamFormat::GeminiStreamJson => gemini::row(turn, &row),
+            StreamFormat::OpencodeJson => opencode::row(turn, &row),
+            StreamFormat::PiJson => pi::row(turn, &row),
+            StreamFormat::Acp => {
+                if let Some(sticky) = &mut self.sticky {
+                    sticky.conversation.answer(&row, &sticky.work_folder);
+                }
+                acp::row(turn, &row)
+            }
+        };
+        if !is_known {
+            self.turn.unknown(text);
+        }
+    }
+
+    /// What can only be told when nothing more comes.
+    fn end_of_stream(&mut self, stderr: &str) {
+        match self.format {
+            StreamFormat::Text if self.sticky.is_none() => {
+                self.turn.is_not_utf8 |= !std::mem::take(&mut self.begun).is_empty();
+            }
+            StreamFormat::GeminiJson if std::mem::take(&mut self.skipping) => self.turn.rows_too_long += 1,
+            StreamFormat::GeminiJson => match String::from_utf8(std::mem::take(&mut self.begun)) {
+                Ok(stdout) => gemini::whole(&mut self.turn, &stdout, stderr),
+                Err(_) => self.turn.is_not_utf8 = true,
+            },
+            _ => self.end_row(b""),
+        }
+        if self.format == StreamFormat::QwenStreamJson {
+            claude::guess_failure(&mut self.turn);
+        }
+    }
+}
+
+impl StreamFormat {
+    /// The format with this name.
+    ///
+    /// # Errors
+    /// [`Rejected`] with `EVENT_MALFORMED` if there is none.
+    pub fn from_name(name: &str) -> Result<StreamFormat, Rejected> {
+        read(Value::from(name)).map_err(|misread: Misread| Rejected::malformed(misread.sentence("the stream's format")))
+    }
+
+    /// Whether a turn that ended well has said so in its last row.
+    const fn has_end_row(self) -> bool {
+        !matches!(self, StreamFormat::Text | StreamFormat::Ndjson | StreamFormat::GeminiJson)
+    }
+}
+
+impl Stream {
+    /// Reads a stream from a value that a binding made of its runtime's own data.
+    ///
+    /// # Errors
+    /// [`Rejected`] with `EVENT_MALFORMED` if it is not in the documented form.
+    pub fn from_value(value: Value) -> Result<Stream, Rejected> {
+        read(value).map_err(|misread: Misread| Rejected::malformed(misread.sentence("the stream")))
+    }
+}
+
+/// Decodes the whole of a turn's stream.
+#[must_use]
+pub fn decode_stream(stream: &Stream) -> Decoded {
+    // What is there already need not be cut; the gates see how large it is.
+    let mut decoder = StreamDecoder::new(stream.format, usize::MAX);
+    decoder.feed(stream.stdout.as_bytes());
+    let stderr = stream.stderr.as_deref().unwrap_or_default();
+    // There is no more to come, whether the process lives on or not.
+    decoder.end_of_stream(stderr);
+    decoder.end_turn(stderr, stream.exit_code)
+}
+
+impl TurnReport {
+    /// What the turn's stream says, as its report. What the host says itself counts more: a turn that it ended for its
+    /// time has timed out, whatever the agent made of it.
+    pub fn take_decoded(&mut self, decoded: Decoded) {
+        self.messages = Some(decoded.messages);
+        self.session_handle = self.session_handle.take().or(decoded.session_handle);
+        self.failure_reason = self.failure_reason.take().or(decoded.failure_reason);
+        self.usage = self.usage.or(decoded.usage);
+        self.diagnostics.extend(decoded.diagnostics);
+    }
+}
+
+/// A row's text at the end of a path of members.
+fn text_at<'r>(row: &'r Value, path: &[&str]) -> Option<&'r str> {
+    at(row, path)?.as_str()
+}
+
+fn number_at(row: &Value, path: &[&str]) -> Option<u64> {
+    at(row, path)?.as_u64()
+}
+
+fn at<'r>(row: &'r Value, path: &[&str]) -> Option<&'r Value> {
+    path.iter().try_fold(row, |value, name| value.get(name))
+}
+
+/// The parts of a message that is written as a list of parts, or as one text.
+fn parts_of(content: Option<&Value>) -> Vec<(&str, &Value)> {
+    match content {
+        Some(Value::Array(parts)) => {
+            parts.iter().map(|part| (text_at(part, &["type"]).unwrap_or_default(), part)).collect()
+        }
+        Some(whole @ Value::String(_)) => vec![("text", whole)],
+        _ => Vec::new(),
+    }
+}
+
+/// The words of a part, or of a message that is one text.
+fn words_of(part: &Value) -> &str {
+    part.as_str().or_else(|| text_at(part, &["text"])).unwrap_or_default()
+}
+
+/// What a tool was asked or answered, as text; only its beginning is kept.
+fn as_text(value: Option<&Value>) -> String {
+    match value {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => text::head(text, turn::MAX_OTHER_BYTES).to_owned(),
+        Some(other) => json_text(other),
+    }
+}
+
+/// The longest row that is read. Twice what a turn may say, since a row escapes it.
+const MAX_ROW_BYTES: usize = 2 * Limits::DEFAULT.turn_text_bytes;
+/// Rows wrap what the model wrote in some levels of their own.
+const MAX_ROW_DEPTH: usize = 2 * Limits::MAX_JSON_DEPTH;
+const MAX_CHARACTER_BYTES: usize = 4;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,139 @@
+//! What an agent of the Agent Client Protocol (version 1) writes: JSON-RPC, one message a line.
+
+use serde_json::Value;
+
+use super::failure::Failure;
+use super::turn::Turn;
+use super::{Usage, as_text, at, number_at, text_at, words_of};
+use crate::codes::Code;
+use crate::write::json_text;
+
+/// The client's side: what is written to the agent.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Conversation {
+    session: Option<String>,
+    /// What is to be asked as soon as there is a session.
+    first_words: Option<String>,
+    requests: u64,
+    answers: Vec<String>,
+}
+
+impl Conversation {
+    /// What to write to give the agent a prompt. Before the first, it is asked for a session.
+    pub(super) fn prompt(&mut self, words: &str) -> String {
+        let begins = self.requests == 0;
+        if let Some(session) = &self.session {
+            let (session, words) = (json_text(session), json_text(&words));
+            let parameters = format!("{{\"sessionId\":{session},\"prompt\":[{{\"type\":\"text\",\"text\":{words}}}]}}");
+            return self.request("session/prompt", &parameters);
+        }
+        self.first_words = Some(words.to_owned());
+        if begins { self.request("initialize", INITIALIZE) } else { String::new() }
+    }
+
+    /// Answers what the agent wrote, if it waits for an answer.
+    pub(super) fn answer(&mut self, row: &Value, work_folder: &str) {
+        if let (Some(method), Some(id)) = (text_at(row, &["method"]), row.get("id")) {
+            let answer = answer_of(method, row.get("params").unwrap_or(&Value::Null));
+            self.answers.push(format!("{{\"jsonrpc\":\"2.0\",\"id\":{},{answer}}}\n", json_text(id)));
+            return;
+        }
+        let Some(result) = row.get("result").filter(|_| self.session.is_none()) else { return };
+        let written = if let Some(session) = text_at(result, &["sessionId"]) {
+            self.session = Some(session.to_owned());
+            self.first_words.take().map(|words| self.prompt(&words))
+        } else if result.get("protocolVersion").is_some() {
+            let parameters = format!("{{\"cwd\":{},\"mcpServers\":[]}}", json_text(&work_folder));
+            Some(self.request("session/new", &parameters))
+        } else {
+            None
+        };
+        self.answers.extend(written);
+    }
+
+    pub(super) fn take_answers(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.answers)
+    }
+
+    fn request(&mut self, method: &str, parameters: &str) -> String {
+        let id = self.requests;
+        self.requests += 1;
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{parameters}}}\n")
+    }
+}
+
+/// The agent runs without anybody at its side, as its command line says: what it asks leave for is given.
+fn answer_of(method: &str, parameters: &Value) -> String {
+    if method != "session/request_permission" {
+        return "\"error\":{\"code\":-32601,\"message\":\"this client has no such method\"}".to_owned();
+    }
+    let options = parameters.get("options").and_then(Value::as_array);
+    let allows = |option: &&Value| text_at(option, &["kind"]).is_some_and(|kind| kind.starts_with("allow"));
+    let allowed = options.into_iter().flatten().find(allows).and_then(|option| text_at(option, &["optionId"]));
+    let outcome = match allowed {
+        Some(option) => format!("{{\"outcome\":\"selected\",\"optionId\":{}}}", json_text(&option)),
+        None => "{\"outcome\":\"cancelled\"}".to_owned(),
+    };
+    format!("\"result\":{{\"outcome\":{outcome}}}")
+}
+
+/// Takes a row; says whether it is one that is known.
+pub(super) fn row(turn: &mut Turn, row: &Value) -> bool {
+    if let Some(method) = text_at(row, &["method"]) {
+        return match method {
+            "session/update" => update(turn, at(row, &["params", "update"]).unwrap_or(&Value::Null)),
+            // The agent asks its client for something; that is the host's to answer.
+            _ => row.get("id").is_some() || method.starts_with('_'),
+        };
+    }
+    if let Some(error) = row.get("error") {
+        turn.is_over = true;
+        let mut failure = Failure::of_error(error);
+        if error.get("code").and_then(Value::as_i64) == Some(AUTH_REQUIRED) {
+            failure.code = Code::AuthRequired;
+        }
+        turn.fail(failure);
+        return true;
+    }
+    let Some(result) = row.get("result") else { return false };
+    turn.session(text_at(result, &["sessionId"]));
+    if let Some(reason) = text_at(result, &["stopReason"]) {
+        turn.is_over = true;
+        match reason {
+            "cancelled" => turn.fail(Failure { code: Code::Interrupted, words: String::new() }),
+            "refusal" => turn.fail(Failure { code: Code::ModelError, words: "refusal".to_owned() }),
+            _ => {}
+        }
+        let tokens = |name: &str| number_at(result, &["usage", name]);
+        if let Some(input_tokens) = tokens("inputTokens") {
+            let output_tokens = tokens("outputTokens").unwrap_or(0);
+            turn.spend(Usage { input_tokens, output_tokens, cached_input_tokens: tokens("cachedReadTokens") });
+        }
+    }
+    true
+}
+
+fn update(turn: &mut Turn, update: &Value) -> bool {
+    let words = update.get("content").map(words_of).unwrap_or_default();
+    match text_at(update, &["sessionUpdate"]).unwrap_or_default() {
+        "agent_message_chunk" => turn.say_piece(words),
+        "agent_thought_chunk" => turn.other_piece("reasoning", words),
+        "user_message_chunk" => turn.other_piece("user", words),
+        "tool_call" => {
+            let title = as_text(update.get("title"));
+            turn.other("tool", &format!("{title} {}", as_text(update.get("rawInput"))));
+        }
+        "tool_call_update" => turn.other("tool", &as_text(update.get("content").or(update.get("rawOutput")))),
+        "plan"
+        | "available_commands_update"
+        | "current_mode_update"
+        | "config_option_update"
+        | "session_info_update"
+        | "usage_update" => {}
+        _ => return false,
+    }
+    true
+}
+
+const INITIALIZE: &str = r#"{"protocolVersion":1,"clientCapabilities":{}}"#;
+const AUTH_REQUIRED: i64 = -32000;

@@ -1,0 +1,109 @@
+//! `claude --print --output-format stream-json --verbose` (2.1.197), and `qwen --output-format stream-json` (0.15.10).
+
+use serde_json::Value;
+
+use super::failure::Failure;
+use super::turn::Turn;
+use super::{Usage, as_text, at, number_at, parts_of, text_at, words_of};
+use crate::codes::Code;
+use crate::write::json_text;
+
+/// Takes a row; says whether it is one that is known.
+pub(super) fn row(turn: &mut Turn, row: &Value) -> bool {
+    turn.session(text_at(row, &["session_id"]));
+    match text_at(row, &["type"]).unwrap_or_default() {
+        "assistant" => assistant(turn, row),
+        "user" => user(turn, row),
+        "result" => result(turn, row),
+        "system" => {
+            if text_at(row, &["subtype"]) == Some("api_retry") {
+                turn.supersede();
+            }
+        }
+        // The deltas of a message come once more as a whole.
+        "stream_event" | "rate_limit_event" | "control_response" | "control_request" | "keep_alive"
+        | "tool_progress" | "tool_use_summary" | "auth_status" | "prompt_suggestion" => {}
+        _ => return false,
+    }
+    true
+}
+
+/// The row that `--input-format stream-json` takes.
+pub(super) fn prompt(words: &str) -> String {
+    let words = json_text(&words);
+    format!(
+        "{{\"type\":\"user\",\"message\":{{\"role\":\"user\",\"content\":[{{\"type\":\"text\",\"text\":{words}}}]}}}}\n"
+    )
+}
+
+fn assistant(turn: &mut Turn, row: &Value) {
+    // The program's own words about an error, and those of an agent that the agent asked, are not the assistant's.
+    let is_synthetic = text_at(row, &["message", "model"]) == Some("<synthetic>") || row.get("error").is_some();
+    let is_inner = text_at(row, &["parent_tool_use_id"]).is_some();
+    for (kind, part) in parts_of(at(row, &["message", "content"])) {
+        match kind {
+            "text" if is_synthetic => turn.other("system", words_of(part)),
+            "text" if is_inner => turn.other("tool", words_of(part)),
+            "text" => turn.say(words_of(part)),
+            "thinking" => turn.other("reasoning", &as_text(part.get("thinking"))),
+            "tool_use" => {
+                let name = as_text(part.get("name"));
+                turn.other("tool", &format!("{name} {}", as_text(part.get("input"))));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn user(turn: &mut Turn, row: &Value) {
+    for (kind, part) in parts_of(at(row, &["message", "content"])) {
+        if kind == "tool_result" {
+            let results = parts_of(part.get("content")).iter().map(|(_, result)| words_of(result)).collect::<String>();
+            turn.other("tool", &results);
+        } else {
+            turn.other("user", words_of(part));
+        }
+    }
+    // The model has gone on from what it said.
+    turn.settle();
+}
+
+fn result(turn: &mut Turn, row: &Value) {
+    turn.is_over = true;
+    let usage = |name: &str| number_at(row, &["usage", name]);
+    if let Some(input_tokens) = usage("input_tokens") {
+        let cached = usage("cache_read_input_tokens");
+        // What came from the cache or went into it is not among its input tokens.
+        let input_tokens = [cached, usage("cache_creation_input_tokens")]
+            .into_iter()
+            .flatten()
+            .fold(input_tokens, u64::saturating_add);
+        let output_tokens = usage("output_tokens").unwrap_or(0);
+        turn.usage = Some(Usage { input_tokens, output_tokens, cached_input_tokens: cached });
+    }
+    if row.get("is_error").and_then(Value::as_bool) == Some(true) {
+        let errors = row.get("errors").and_then(Value::as_array).into_iter().flatten().find_map(Value::as_str);
+        let words = text_at(row, &["result"]).or(errors).or_else(|| text_at(row, &["error", "message"]));
+        turn.fail(Failure::of_model(number_at(row, &["api_error_status"]), words.unwrap_or_default()));
+    } else if let Some(output) = row.get("structured_output").filter(|output| !output.is_null()) {
+        // Of a schema given on the command line; it stands in no other row.
+        turn.say(&json_text(output));
+    }
+}
+
+/// Qwen tells an error in no field, but in the assistant's text.
+pub(super) fn guess_failure(turn: &mut Turn) {
+    let words = turn.last_words().map(str::trim_end).filter(|words| words.ends_with(']'));
+    let Some(words) = words.and_then(|words| words.rfind("[API Error: ").and_then(|start| words.get(start..))) else {
+        return;
+    };
+    let failure = Failure::of_model(None, words);
+    if turn.failure.is_none() {
+        turn.note(
+            Code::StreamFailureGuessed,
+            "the assistant's last words look like an error of its program, which tells errors in no other way"
+                .to_owned(),
+        );
+        turn.fail(failure);
+    }
+}

@@ -1,0 +1,65 @@
+//! `codex exec --json` (0.166.0).
+
+use serde_json::Value;
+
+use super::failure::Failure;
+use super::turn::Turn;
+use super::{Usage, as_text, at, number_at, text_at};
+use crate::text;
+
+/// Takes a row; says whether it is one that is known.
+pub(super) fn row(turn: &mut Turn, row: &Value) -> bool {
+    match text_at(row, &["type"]).unwrap_or_default() {
+        "thread.started" => {
+            turn.session(text_at(row, &["thread_id"]));
+        }
+        "turn.started" | "item.started" | "item.updated" => {}
+        "item.completed" => return item(turn, row.get("item").unwrap_or(&Value::Null)),
+        "turn.completed" => {
+            turn.is_over = true;
+            turn.failure = None;
+            if let Some(input_tokens) = number_at(row, &["usage", "input_tokens"]) {
+                turn.spend(Usage {
+                    input_tokens,
+                    output_tokens: number_at(row, &["usage", "output_tokens"]).unwrap_or(0),
+                    cached_input_tokens: number_at(row, &["usage", "cached_input_tokens"]),
+                });
+            }
+        }
+        "turn.failed" => {
+            turn.is_over = true;
+            turn.fail(Failure::of_error(row.get("error").unwrap_or(&Value::Null)));
+        }
+        // Not the end: only `turn.failed` is.
+        "error" => {
+            let words = text_at(row, &["message"]).unwrap_or_default();
+            if text::find(words, "Reconnecting").is_some() {
+                turn.supersede();
+            }
+            turn.warn(words);
+        }
+        _ => return false,
+    }
+    true
+}
+
+fn item(turn: &mut Turn, item: &Value) -> bool {
+    let words = text_at(item, &["text"]).unwrap_or_default();
+    match text_at(item, &["type"]).unwrap_or_default() {
+        "agent_message" => turn.say(words),
+        "reasoning" => turn.other("reasoning", words),
+        "command_execution" => {
+            let command = as_text(item.get("command"));
+            turn.other("tool", &format!("{command}\n{}", as_text(item.get("aggregated_output"))));
+            turn.settle();
+        }
+        "mcp_tool_call" | "web_search" | "file_change" | "todo_list" | "collab_tool_call" => {
+            turn.other("tool", &as_text(Some(item)));
+            turn.settle();
+        }
+        // A warning.
+        "error" => turn.warn(&as_text(at(item, &["message"]))),
+        _ => return false,
+    }
+    true
+}

@@ -1,0 +1,80 @@
+//! `pi --print --mode json` (0.73.1).
+
+use serde_json::Value;
+
+use super::failure::Failure;
+use super::turn::Turn;
+use super::{Usage, as_text, number_at, parts_of, text_at, words_of};
+use crate::codes::Code;
+
+/// Takes a row; says whether it is one that is known.
+pub(super) fn row(turn: &mut Turn, row: &Value) -> bool {
+    match text_at(row, &["type"]).unwrap_or_default() {
+        "session" => {
+            turn.session(text_at(row, &["id"]));
+        }
+        "message_end" => return message(turn, row.get("message").unwrap_or(&Value::Null)),
+        "agent_end" => turn.is_over = true,
+        // These tell what the rows above tell, sooner or once more.
+        "agent_start"
+        | "turn_start"
+        | "turn_end"
+        | "message_start"
+        | "message_update"
+        | "tool_execution_start"
+        | "tool_execution_update"
+        | "tool_execution_end"
+        | "auto_retry_start"
+        | "auto_retry_end"
+        | "compaction_start"
+        | "compaction_end"
+        | "queue_update" => {}
+        _ => return false,
+    }
+    true
+}
+
+fn message(turn: &mut Turn, message: &Value) -> bool {
+    let parts = parts_of(message.get("content"));
+    let words = || parts.iter().map(|(_, part)| words_of(part)).collect::<String>();
+    match text_at(message, &["role"]).unwrap_or_default() {
+        "assistant" => {}
+        "user" => {
+            turn.other("user", &words());
+            return true;
+        }
+        "toolResult" | "bashExecution" | "custom" => {
+            turn.other("tool", &words());
+            return true;
+        }
+        _ => return false,
+    }
+    if let Some(input_tokens) = number_at(message, &["usage", "input"]) {
+        turn.spend(Usage {
+            input_tokens,
+            output_tokens: number_at(message, &["usage", "output"]).unwrap_or(0),
+            cached_input_tokens: number_at(message, &["usage", "cacheRead"]),
+        });
+    }
+    let reason = text_at(message, &["stopReason"]).unwrap_or_default();
+    let is_discarded = matches!(reason, "error" | "aborted");
+    turn.failure = match reason {
+        "error" => Some(Failure::of_model(None, &as_text(message.get("errorMessage")))),
+        "aborted" => Some(Failure { code: Code::Interrupted, words: as_text(message.get("errorMessage")) }),
+        // Asked once more, the model has answered.
+        _ => None,
+    };
+    for (kind, part) in &parts {
+        match *kind {
+            "text" if is_discarded => turn.other("system", words_of(part)),
+            "text" => turn.say(words_of(part)),
+            "thinking" => turn.other("reasoning", &as_text(part.get("thinking"))),
+            "toolCall" => {
+                let name = as_text(part.get("name"));
+                turn.other("tool", &format!("{name} {}", as_text(part.get("arguments"))));
+            }
+            _ => {}
+        }
+    }
+    true
+}

@@ -1,0 +1,60 @@
+//! What a vector would be too large for; all else is in `tests/vectors/stream`.
+
+use super::*;
+
+fn codex_message(text: &str) -> String {
+    format!("{{\"type\":\"item.completed\",\"item\":{{\"type\":\"agent_message\",\"text\":\"{text}\"}}}}\n")
+}
+
+#[test]
+fn a_row_that_never_ends_takes_no_memory() {
+    let mut decoder = StreamDecoder::new(StreamFormat::CodexJsonl, 1000);
+    let chunk = vec![b'x'; MAX_ROW_BYTES / 8];
+    for _ in 0..12 {
+        decoder.feed(&chunk);
+        assert!(decoder.begun.capacity() <= 2 * MAX_ROW_BYTES);
+    }
+    decoder.feed(b"\n");
+    decoder.feed(codex_message("after").as_bytes());
+    let said = decoder.finish("", Some(0));
+    assert_eq!(said.messages.iter().map(|message| message.text.as_str()).collect::<Vec<_>>(), ["after"]);
+    assert_eq!(said.diagnostics.iter().filter(|note| note.code.as_str() == "STREAM_ROW_TOO_LONG").count(), 1);
+}
+
+#[test]
+fn text_beyond_the_limit_is_not_kept_but_seen_to_be_too_much() {
+    let mut decoder = StreamDecoder::new(StreamFormat::CodexJsonl, 100);
+    for _ in 0..1000 {
+        decoder.feed(codex_message(&"x".repeat(60)).as_bytes());
+    }
+    let kept: usize = decoder.finish("", Some(0)).messages.iter().map(|message| message.text.len()).sum();
+    assert_eq!(kept, 120);
+}
+
+#[test]
+fn a_flood_of_messages_is_joined() {
+    let mut decoder = StreamDecoder::new(StreamFormat::CodexJsonl, usize::MAX);
+    for _ in 0..MANY {
+        decoder.feed(codex_message("a").as_bytes());
+        decoder.feed(codex_message("").as_bytes());
+    }
+    let said = decoder.finish("", Some(0));
+    assert!(said.messages.len() < MANY);
+    let words = said.messages.iter().map(|message| message.text.matches('a').count()).sum::<usize>();
+    assert_eq!(words, MANY, "no word is lost");
+}
+
+#[test]
+fn a_flood_of_tools_is_bounded() {
+    let mut decoder = StreamDecoder::new(StreamFormat::Ndjson, usize::MAX);
+    for _ in 0..MANY {
+        decoder.feed(format!("{{\"role\":\"tool\",\"text\":\"{}\"}}\n", "x".repeat(3000)).as_bytes());
+        decoder.feed(b"what is this\n");
+    }
+    let said = decoder.finish("", Some(0));
+    let kept: usize = said.messages.iter().map(|message| message.text.len()).sum();
+    assert!(kept <= 1000 * turn::MAX_OTHER_BYTES, "{kept}");
+    assert!(said.diagnostics.len() < 10);
+}
+
+const MANY: usize = 20_000;
