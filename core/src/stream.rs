@@ -216,7 +216,7 @@ impl StreamDecoder {
         match self.format {
             StreamFormat::ClaudeStreamJson => claude::prompt(words),
             StreamFormat::Acp => sticky.conversation.prompt(words),
-            StreamFormat::Text => words.replace("\r\n", " ").replace(['\n', '\r'], " ") + "\n",
+            StreamFormat::Text => words.replace("\r\n", " ").replace(ends_line, " ") + "\n",
             // Nothing of it is lost in a string.
             _ => json_text(&words) + "\n",
         }
@@ -436,6 +436,11 @@ impl TurnReport {
         self.usage = self.usage.or(decoded.usage);
         self.diagnostics.extend(decoded.diagnostics);
     }
+}
+
+/// Whether some program would take the character for the end of a line.
+fn ends_line(character: char) -> bool {
+    matches!(character, '\n'..='\r' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
 /// A row's text at the end of a path of members.
