@@ -277,7 +277,7 @@ codes! {
         "Have the agent's tools write large results to files."
     StreamEndedEarly "STREAM_ENDED_EARLY" Diagnostic 200
         "The agent's stream ends without the row that ends a turn."
-        "Read the agent's log."
+        "Read the agent's log; a newer version of the agent's program may need a newer decoder."
     StreamMessageSuperseded "STREAM_MESSAGE_SUPERSEDED" Diagnostic 200
         "The agent's program asked its model once more, so what the model had said before was left out."
         "Nothing to do; what counts is the last answer."

@@ -398,9 +398,9 @@ impl StreamFormat {
         read(Value::from(name)).map_err(|misread: Misread| Rejected::malformed(misread.sentence("the stream's format")))
     }
 
-    /// Whether a turn that ended well has said so in its last row.
+    /// Whether a turn that came to its end has said so.
     const fn has_end_row(self) -> bool {
-        !matches!(self, StreamFormat::Text | StreamFormat::Ndjson | StreamFormat::GeminiJson)
+        !matches!(self, StreamFormat::Text | StreamFormat::Ndjson)
     }
 }
 

@@ -82,13 +82,25 @@ fn result(turn: &mut Turn, row: &Value) {
         turn.usage = Some(Usage { input_tokens, output_tokens, cached_input_tokens: cached });
     }
     if row.get("is_error").and_then(Value::as_bool) == Some(true) {
-        let errors = row.get("errors").and_then(Value::as_array).into_iter().flatten().find_map(Value::as_str);
-        let words = text_at(row, &["result"]).or(errors).or_else(|| text_at(row, &["error", "message"]));
-        turn.fail(Failure::of_model(number_at(row, &["api_error_status"]), words.unwrap_or_default()));
+        turn.fail(failure_of(row));
     } else if let Some(output) = row.get("structured_output").filter(|output| !output.is_null()) {
         // Of a schema given on the command line; it stands in no other row.
         turn.say(&json_text(output));
     }
+}
+
+fn failure_of(row: &Value) -> Failure {
+    let errors = row.get("errors").and_then(Value::as_array).into_iter().flatten().find_map(Value::as_str);
+    let words = text_at(row, &["result"]).or(errors).or_else(|| text_at(row, &["error", "message"]));
+    let mut failure = Failure::of_model(number_at(row, &["api_error_status"]), words.unwrap_or_default());
+    // "success" with an error is an error of the model; the other kinds are the program's own.
+    let is_models = text_at(row, &["subtype"]) == Some("success") || row.get("api_error_status").is_some();
+    if text_at(row, &["terminal_reason"]).is_some_and(|reason| reason.starts_with("aborted")) {
+        failure.code = Code::Interrupted;
+    } else if !is_models {
+        failure.code = Code::ProcessFailed;
+    }
+    failure
 }
 
 /// Qwen tells an error in no field, but in the assistant's text.

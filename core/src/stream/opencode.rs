@@ -35,7 +35,7 @@ pub(super) fn row(turn: &mut Turn, row: &Value) -> bool {
             if is_own {
                 turn.settle();
                 turn.failure = None;
-                turn.is_over |= text_at(row, &["part", "reason"]) == Some("stop");
+                turn.is_over |= text_at(row, &["part", "reason"]) != Some("tool-calls");
             }
         }
         "error" => {

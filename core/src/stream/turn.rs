@@ -206,11 +206,12 @@ impl Turn {
     /// What the end of the process adds.
     pub(super) fn tell_exit(&mut self, exit_code: Option<i64>, stderr: &str, has_end_row: bool) {
         let Some(exit_code) = exit_code else { return };
-        let ended_early = has_end_row && !self.is_over;
-        if ended_early && failure::is_stop(exit_code) {
-            self.fail(Failure { code: Code::Interrupted, words: String::new() });
-        } else if ended_early {
+        if has_end_row && !self.is_over {
             self.note(Code::StreamEndedEarly, "the stream ends without the row that ends a turn".to_owned());
+            // A program that ends well in the middle of its turn was stopped as well.
+            if exit_code == 0 || failure::is_stop(exit_code) {
+                self.fail(Failure { code: Code::Interrupted, words: String::new() });
+            }
         }
         let last_line = stderr.lines().rev().find(|line| !line.trim().is_empty());
         if let Some(line) = last_line.filter(|_| exit_code != 0 && self.failure.is_none()) {
