@@ -89,8 +89,11 @@ pub(super) fn row(turn: &mut Turn, row: &Value) -> bool {
     if let Some(error) = row.get("error") {
         turn.is_over = true;
         let mut failure = Failure::of_error(error);
-        if error.get("code").and_then(Value::as_i64) == Some(AUTH_REQUIRED) {
-            failure.code = Code::AuthRequired;
+        match error.get("code").and_then(Value::as_i64) {
+            Some(AUTH_REQUIRED) => failure.code = Code::AuthRequired,
+            // The request itself was not right, such as one for a session that is not there.
+            Some(NOT_FOUND | -32602..=-32600) => failure.code = Code::ProcessFailed,
+            _ => {}
         }
         turn.fail(failure);
         return true;
@@ -104,13 +107,22 @@ pub(super) fn row(turn: &mut Turn, row: &Value) -> bool {
             "refusal" => turn.fail(Failure { code: Code::ModelError, words: "refusal".to_owned() }),
             _ => {}
         }
-        let tokens = |name: &str| number_at(result, &["usage", name]);
-        if let Some(input_tokens) = tokens("inputTokens") {
-            let output_tokens = tokens("outputTokens").unwrap_or(0);
-            turn.spend(Usage { input_tokens, output_tokens, cached_input_tokens: tokens("cachedReadTokens") });
-        }
+        spend(turn, result);
     }
     true
+}
+
+/// The protocol says nothing of tokens; these two are what agents write.
+fn spend(turn: &mut Turn, result: &Value) {
+    let quota = |name: &str| number_at(result, &["_meta", "quota", "token_count", name]);
+    let tokens = |name: &str| number_at(result, &["usage", name]);
+    if let Some(input_tokens) = tokens("inputTokens").or_else(|| quota("input_tokens")) {
+        turn.spend(Usage {
+            input_tokens,
+            output_tokens: tokens("outputTokens").or_else(|| quota("output_tokens")).unwrap_or(0),
+            cached_input_tokens: tokens("cachedReadTokens"),
+        });
+    }
 }
 
 fn update(turn: &mut Turn, update: &Value) -> bool {
@@ -137,3 +149,4 @@ fn update(turn: &mut Turn, update: &Value) -> bool {
 
 const INITIALIZE: &str = r#"{"protocolVersion":1,"clientCapabilities":{}}"#;
 const AUTH_REQUIRED: i64 = -32000;
+const NOT_FOUND: i64 = -32002;

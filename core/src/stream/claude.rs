@@ -94,7 +94,7 @@ fn failure_of(row: &Value) -> Failure {
     let words = text_at(row, &["result"]).or(errors).or_else(|| text_at(row, &["error", "message"]));
     let mut failure = Failure::of_model(number_at(row, &["api_error_status"]), words.unwrap_or_default());
     // "success" with an error is an error of the model; the other kinds are the program's own.
-    let is_models = text_at(row, &["subtype"]) == Some("success") || row.get("api_error_status").is_some();
+    let is_models = text_at(row, &["subtype"]) == Some("success") || number_at(row, &["api_error_status"]).is_some();
     if text_at(row, &["terminal_reason"]).is_some_and(|reason| reason.starts_with("aborted")) {
         failure.code = Code::Interrupted;
     } else if !is_models {

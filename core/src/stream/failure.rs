@@ -21,10 +21,11 @@ impl Failure {
         Failure { code: code_of(status.or_else(|| status_in(words)), words), words: words.to_owned() }
     }
 
-    /// A failure as an `error` object tells it, by whichever names it has.
+    /// A failure as an `error` object tells it, by whichever names it has; what it has in `data` is nearer to the cause.
     pub(super) fn of_error(error: &Value) -> Failure {
-        let status = ["statusCode", "status", "code"].iter().find_map(|name| number_at(error, &[name]));
-        let words = error.as_str().or_else(|| text_at(error, &["message"])).unwrap_or_default();
+        let cause = error.get("data").filter(|data| data.get("message").is_some()).unwrap_or(error);
+        let status = ["statusCode", "status", "code"].iter().find_map(|name| number_at(cause, &[name]));
+        let words = cause.as_str().or_else(|| text_at(cause, &["message"])).unwrap_or_default();
         Failure::of_model(status, words)
     }
 }

@@ -39,8 +39,7 @@ pub(super) fn row(turn: &mut Turn, row: &Value) -> bool {
             }
         }
         "error" => {
-            let error = row.get("error").unwrap_or(&Value::Null);
-            turn.fail(Failure::of_error(error.get("data").unwrap_or(error)));
+            turn.fail(Failure::of_error(row.get("error").unwrap_or(&Value::Null)));
             turn.is_over = true;
         }
         _ => return false,
