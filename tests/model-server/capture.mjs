@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // node capture.mjs --agents DIR [NAME …] [--case CASE] [--patience SECONDS]: runs real agents on scripts and writes what
-// they print to tests/captures. Agents that are not yet in DIR are installed there by npm.
+// they print to tests/vectors/stream. Agents that are not yet in DIR are installed there by npm.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util';
 import { ACP_AGENTS, AGENTS } from './captures/agents/index.mjs';
 import { captureConversation } from './captures/conversation.mjs';
 import { captureTurns } from './captures/turns.mjs';
+import { vectorFile } from './captures/vectors.mjs';
 import { ModelServer } from './server.mjs';
 
 /**
@@ -19,7 +20,7 @@ import { ModelServer } from './server.mjs';
  * @property {number} longest_ms how long a turn may take
  */
 
-const CAPTURES = fileURLToPath(new URL('../captures', import.meta.url));
+const VECTORS = fileURLToPath(new URL('../vectors/stream', import.meta.url));
 
 const { values, positionals } = parseArgs({
 	options: { agents: { type: 'string' }, case: { type: 'string' }, patience: { type: 'string', default: '60' } },
@@ -63,15 +64,14 @@ function install({ package: name, version, cli }) {
 }
 
 /** With --case, the other cases of the file stay as they are. */
-function write({ file, cli, version, format }, captured) {
-	mkdirSync(CAPTURES, { recursive: true });
-	const path = join(CAPTURES, `${file}.json`);
-	let captures = captured;
+function write(agent, captures) {
+	const path = join(VECTORS, `captured-${agent.file}.json`);
+	const file = vectorFile(agent, captures);
 	if (values.case !== undefined && existsSync(path)) {
-		const made = new Map(captured.map((one) => [one.case, one]));
-		const before = JSON.parse(readFileSync(path, 'utf8')).captures;
-		captures = before.map((one) => made.get(one.case) ?? one);
-		captures.push(...captured.filter((one) => !before.some((old) => old.case === one.case)));
+		const made = new Map(file.vectors.map((one) => [one.name, one]));
+		const before = JSON.parse(readFileSync(path, 'utf8')).vectors;
+		const added = file.vectors.filter((one) => !before.some((old) => old.name === one.name));
+		file.vectors = [...before.map((one) => made.get(one.name) ?? one), ...added];
 	}
-	writeFileSync(path, `${JSON.stringify({ cli, version, format, captures }, null, 2)}\n`);
+	writeFileSync(path, `${JSON.stringify(file, null, 2)}\n`);
 }

@@ -69,6 +69,11 @@ export const CONVERSATION_CASES = [
 	],
 ];
 
+/** Only the sequences that begin with these, where another format of the same agent has the rest. */
+export function casesNamed(...names) {
+	return CASES.filter(([first]) => names.includes(first.name));
+}
+
 /** The model asks by the agent's own tool for questions; what agents do with that differs. */
 export function questionTool(name) {
 	const options = [

@@ -1,5 +1,5 @@
 // Claude Code: whole messages, messages in parts, and with an output schema.
-import { CASES, questionTool, structuredOutput } from '../cases.mjs';
+import { CASES, casesNamed, questionTool, structuredOutput } from '../cases.mjs';
 
 const CLAUDE_OPTIONS = [
 	'--verbose',
@@ -43,7 +43,12 @@ export const claude = {
 };
 
 /** @type {import('./index.mjs').Agent} */
-export const claudePartial = { ...claude, file: 'claude-partial', ...claudeCommands('--include-partial-messages') };
+export const claudePartial = {
+	...claude,
+	file: 'claude-partial',
+	...claudeCommands('--include-partial-messages'),
+	cases: casesNamed('final', 'split', 'ask', 'tool_echo', 'reasoning_echo', 'broken_off'),
+};
 
 const SCHEMA = JSON.stringify({
 	type: 'object',

@@ -1,6 +1,6 @@
 // Gemini CLI: rows, one object, and the Agent Client Protocol.
 import { join } from 'node:path';
-import { CASES, CONVERSATION_CASES, questionTool } from '../cases.mjs';
+import { CASES, CONVERSATION_CASES, casesNamed, questionTool } from '../cases.mjs';
 
 const MODEL = ['-m', 'gemini-2.5-flash'];
 
@@ -34,7 +34,16 @@ export const gemini = {
 };
 
 /** @type {import('./index.mjs').Agent} */
-export const geminiJson = { ...gemini, file: 'gemini-json', format: 'gemini-json', ...geminiCommands('json') };
+export const geminiJson = {
+	...gemini,
+	file: 'gemini-json',
+	format: 'gemini-json',
+	...geminiCommands('json'),
+	cases: casesNamed(
+		...['final', 'ask', 'tool_echo', 'empty', 'http_401', 'http_429', 'http_500'],
+		...['down', 'broken_off', 'unknown_session', 'sigterm'],
+	),
+};
 
 /** @type {import('./index.mjs').AcpAgent} */
 export const geminiAcp = {

@@ -10,7 +10,7 @@ export const qwen = {
 	cli: 'qwen',
 	package: '@qwen-code/qwen-code',
 	version: '0.15.10',
-	format: 'claude-stream-json',
+	format: 'qwen-stream-json',
 	env: ({ model }) => ({ OPENAI_API_KEY: 'dummy', OPENAI_BASE_URL: `${model}/v1`, OPENAI_MODEL: 'mock' }),
 	settings: ({ home }) => ({
 		[join(home, '.qwen/settings.json')]: {
