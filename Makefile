@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-rust setup-python setup-js check check-rust check-python check-js test test-rust test-python test-js
 .PHONY: setup-services setup-python-service setup-node-service check-services test-services
-.PHONY: setup-wasm setup-console check-console test-console
+.PHONY: setup-agents setup-wasm setup-console check-console test-console
 .PHONY: setup-browser compare demo bench coverage clean
 
 CARGO ?= cargo
@@ -20,7 +20,7 @@ CODE := --workspace --exclude xtask --locked
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: setup-rust setup-python setup-js setup-services setup-console ## Get the toolchains' parts, the dependencies and both packages
+setup: setup-rust setup-python setup-js setup-services setup-agents setup-console ## Get the toolchains' parts, the dependencies and both packages
 
 setup-rust:
 	@rustup show active-toolchain
@@ -57,6 +57,13 @@ setup-node-service: setup-wasm examples/node-service/node_modules/.ready
 
 examples/node-service/node_modules/.ready: examples/node-service/package.json examples/node-service/package-lock.json
 	cd examples/node-service && $(NPM) ci --no-audit --no-fund
+	@touch $@
+
+# Agent programs for the end-to-end tests, half a gigabyte. Their own update and install scripts are not run.
+setup-agents: tests/agents/node_modules/.ready
+
+tests/agents/node_modules/.ready: tests/agents/package.json tests/agents/package-lock.json
+	cd tests/agents && $(NPM) ci --ignore-scripts --no-audit --no-fund
 	@touch $@
 
 setup-js: setup-wasm setup-browser
@@ -114,6 +121,7 @@ check-services: setup-services
 	cd examples/python-service && $(VENV)/bin/pyright --pythonpath $(SERVICE_VENV)/bin/python
 	cd examples/node-service && node_modules/.bin/tsc --noEmit
 	cd examples/node-service && node_modules/.bin/biome ci .
+	cd tests/model-server && ../../examples/node-service/node_modules/.bin/biome ci .
 
 check-console: setup-console
 	cd examples/console && node_modules/.bin/tsc --noEmit
@@ -142,7 +150,9 @@ test-js: setup-js setup-python
 	cd bindings-wasm && node scripts/consumers.mjs
 
 # Real processes: each service is started, killed and asked over HTTP. Most of it is waiting, so three tests run at a time.
-test-services: setup-services
+# Real agent programs are among them, on a model that follows a script.
+test-services: setup-services setup-agents
+	node --test tests/model-server/test/*.test.mjs
 	$(SERVICE_VENV)/bin/pytest -q --numprocesses 3 --rootdir tests/http -p no:cacheprovider tests/http
 
 # Clicks and keys in Chromium, on the Python service as a real process.
@@ -154,8 +164,8 @@ test-console: setup-console setup-services setup-browser
 compare: setup-python setup-js ## Run all vectors in Rust, Python, Node and Chromium, and compare what they print byte for byte
 	$(VENV)/bin/python scripts/compare.py
 
-demo: setup-python-service setup-console ## The job service with one interactive run, answered here or in the browser; EXIT=1 answers by itself
-	@$(SERVICE_VENV)/bin/python examples/service/demo.py $(if $(EXIT),--exit)
+demo: setup-python-service setup-console ## The job service with one interactive run, answered here or in the browser; EXIT=1 answers by itself, AGENT=codex takes your own agent
+	@$(SERVICE_VENV)/bin/python examples/service/demo.py $(if $(EXIT),--exit) $(if $(AGENT),--agent $(AGENT))
 
 bench: setup-python setup-js ## The core beside the limit of its parts, Python and Node beside the core, sizes in a browser beside others
 	$(CARGO) bench $(CODE) --bench turns
@@ -177,4 +187,4 @@ clean: ## Remove what was built
 	$(CARGO) clean
 	rm -rf $(VENV) bindings-wasm/build bindings-wasm/dist bindings-wasm/node_modules
 	rm -rf examples/console/build examples/console/dist examples/console/node_modules
-	rm -rf examples/node-service/dist examples/node-service/node_modules
+	rm -rf examples/node-service/dist examples/node-service/node_modules tests/agents/node_modules

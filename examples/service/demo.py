@@ -1,12 +1,16 @@
 """Starts the Python job service with the demo skill, makes an interactive run and tells what happens to it.
 
-usage: demo.py [--exit]     with --exit the question is answered by itself and everything ends with the run
+usage: demo.py [--exit] [--agent NAME]
+
+With --exit the question is answered by itself and everything ends with the run. --agent names an engine of
+engines.json, such as codex or claude, whose program and key are yours; without it a script stands in for the agent.
 
 The answer comes from this terminal or from the console in a browser, whichever is first. Ctrl-C ends the service.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import subprocess
 import sys
@@ -22,7 +26,7 @@ from typing import Any
 from turnlatch import display_text
 
 OWN_ANSWER = "moving-house.md"
-COLOURS = {"user": "36", "agent": "35", "host": "2", "timer": "33", "result": "32"}
+COLOURS = {"user": "36", "agent": "35", "tool": "2", "host": "2", "timer": "33", "result": "32"}
 
 
 class Terminal:
@@ -63,21 +67,27 @@ class Client:
         except urllib.error.HTTPError as error:
             return json.load(error)
 
-    def steps(self, run_id: str) -> Iterator[dict[str, Any]]:
-        """The run's steps as they happen, to its end."""
+    def events(self, run_id: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        """What happens to the run and what its agent says, as it happens, to the run's end."""
+        kind = ""
         with urllib.request.urlopen(f"{self.url}/v1/jobs/{run_id}/events") as stream:
             for line in stream:
                 name, _, value = line.decode().rstrip("\n").partition(": ")
-                if name == "data" and value != "{}":
-                    yield json.loads(value)
+                if name == "event":
+                    kind = value
+                elif name == "data":
+                    yield kind, json.loads(value)
 
 
 def main() -> int:
-    answers_itself = sys.argv[1:] == ["--exit"]
+    options = argparse.ArgumentParser(usage="demo.py [--exit] [--agent NAME]")
+    options.add_argument("--exit", action="store_true")
+    options.add_argument("--agent", default="scripted")
+    given = options.parse_args()
     with tempfile.TemporaryDirectory(prefix="turnlatch-demo-") as data:
         service = start_service(data)
         try:
-            return run_demo(service, answers_itself)
+            return run_demo(service, given.agent, given.exit)
         except KeyboardInterrupt:
             print("\nThe service is stopped.")
             return 0
@@ -95,7 +105,7 @@ def start_service(data: str) -> subprocess.Popen[str]:
     )
 
 
-def run_demo(service: subprocess.Popen[str], answers_itself: bool) -> int:
+def run_demo(service: subprocess.Popen[str], agent: str, answers_itself: bool) -> int:
     assert service.stdout is not None, "it is a pipe"
     listening = service.stdout.readline().strip()
     if not listening:
@@ -103,11 +113,20 @@ def run_demo(service: subprocess.Popen[str], answers_itself: bool) -> int:
         return 1
     client, terminal = Client(listening.removeprefix("listening on ")), Terminal()
     print(f"The console: {client.url}/\n")
-    job = {"skill": "choose-file", "engine": "scripted", "execution_mode": "interactive", "input": {"folder": "notes"}}
-    run_id = client.post("/v1/jobs", job)["run_id"]
+    # The agent works in a folder beside its copy of the skill.
+    notes = {"folder": "../skill/notes"}
+    made = client.post("/v1/jobs", {"skill": "choose-file", "engine": agent, "execution_mode": "interactive", "input": notes})
+    if "error" in made:
+        print(made["error"]["message"], file=sys.stderr)
+        return 1
+    run_id = made["run_id"]
     if not answers_itself:
         threading.Thread(target=take_answers, args=(client, terminal, run_id), daemon=True).start()
-    for step in client.steps(run_id):
+    for kind, step in client.events(run_id):
+        if kind == "said":
+            say(step["pieces"], terminal)
+        if kind != "step":
+            continue
         show(step, terminal)
         if step["status"] == "waiting_user":
             ask(client, terminal, run_id)
@@ -120,6 +139,13 @@ def run_demo(service: subprocess.Popen[str], answers_itself: bool) -> int:
     print(f"\nThe run and its timeline are in the console: {client.url}/\nCtrl-C ends the service.")
     service.wait()
     return 0
+
+
+def say(pieces: list[dict[str, Any]], terminal: Terminal) -> None:
+    """The agent's words as they come, and what its tools print."""
+    for piece in pieces:
+        if piece["text"].strip():
+            terminal.tell(piece["role"] if piece["role"] == "tool" else "agent", f"says: {piece['text'].strip()}")
 
 
 def show(step: dict[str, Any], terminal: Terminal) -> None:
