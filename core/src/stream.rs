@@ -257,23 +257,24 @@ impl StreamDecoder {
     }
 
     fn feed_text(&mut self, bytes: &[u8]) {
+        if self.turn.is_not_utf8 {
+            return;
+        }
         self.begun.extend_from_slice(bytes);
-        let (text, rest) = match str::from_utf8(&self.begun) {
-            Ok(text) => (text, Vec::new()),
+        let begun = std::mem::take(&mut self.begun);
+        let (text, rest) = match str::from_utf8(&begun) {
+            Ok(text) => (text, [].as_slice()),
             Err(fault) => {
-                let (good, rest) = self.begun.split_at(fault.valid_up_to());
+                let (good, rest) = begun.split_at(fault.valid_up_to());
                 // Without a length the fault is a character that is not all there yet.
-                if fault.error_len().is_some() {
-                    self.turn.is_not_utf8 = true;
-                }
-                (str::from_utf8(good).unwrap_or_default(), rest.to_vec())
+                self.turn.is_not_utf8 = fault.error_len().is_some();
+                (str::from_utf8(good).unwrap_or_default(), rest)
             }
         };
+        self.turn.say_piece(text);
         if !self.turn.is_not_utf8 {
-            self.turn.say_piece(text);
+            self.begun.extend_from_slice(rest);
         }
-        self.begun = rest;
-        self.begun.truncate(MAX_CHARACTER_BYTES);
     }
 
     fn feed_rows(&mut self, mut bytes: &[u8]) {
@@ -485,7 +486,6 @@ fn as_text(value: Option<&Value>) -> String {
 const MAX_ROW_BYTES: usize = 2 * Limits::DEFAULT.turn_text_bytes;
 /// Rows wrap what the model wrote in some levels of their own.
 const MAX_ROW_DEPTH: usize = 2 * Limits::MAX_JSON_DEPTH;
-const MAX_CHARACTER_BYTES: usize = 4;
 
 #[cfg(test)]
 mod tests;

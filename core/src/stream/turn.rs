@@ -29,6 +29,7 @@ pub(super) struct Turn {
     told: u64,
     pieces: Vec<Piece>,
     session_handle: Option<String>,
+    ignores_handle: bool,
     notes: Vec<Note>,
     unknown_rows: u64,
 }
@@ -52,6 +53,7 @@ impl Turn {
             told: 0,
             pieces: Vec::new(),
             session_handle: None,
+            ignores_handle: false,
             notes: Vec::new(),
             unknown_rows: 0,
         }
@@ -134,13 +136,12 @@ impl Turn {
     /// The agent asks its model again: the words it had from it are no longer its own (MARK-4).
     pub(super) fn supersede(&mut self) {
         self.close();
-        let (settled, before) = (self.settled, self.messages.len());
-        let mut index = 0;
-        self.messages.retain(|message| {
-            index += 1;
-            index <= settled || message.role != ASSISTANT
-        });
-        self.superseded += before - self.messages.len();
+        let taken_back = self.messages.split_off(self.settled.min(self.messages.len()));
+        let before = taken_back.len();
+        self.messages.extend(taken_back.into_iter().filter(|message| message.role != ASSISTANT));
+        self.superseded += self.settled + before - self.messages.len();
+        // What is left are the words of others; nobody looks at them again.
+        self.settled = self.messages.len();
     }
 
     pub(super) fn last_words(&self) -> Option<&str> {
@@ -156,7 +157,7 @@ impl Turn {
         // It goes into a command line, so it must not look like an option there.
         if is_handle(handle) {
             self.session_handle = Some(handle.to_owned());
-        } else {
+        } else if !std::mem::replace(&mut self.ignores_handle, true) {
             self.note(Code::SessionHandleIgnored, format!("the session {} cannot be resumed", text::quoted(handle)));
         }
         true
