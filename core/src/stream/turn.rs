@@ -29,7 +29,6 @@ pub(super) struct Turn {
     told: u64,
     pieces: Vec<Piece>,
     session_handle: Option<String>,
-    ignores_handle: bool,
     notes: Vec<Note>,
     unknown_rows: u64,
 }
@@ -53,7 +52,6 @@ impl Turn {
             told: 0,
             pieces: Vec::new(),
             session_handle: None,
-            ignores_handle: false,
             notes: Vec::new(),
             unknown_rows: 0,
         }
@@ -157,7 +155,7 @@ impl Turn {
         // It goes into a command line, so it must not look like an option there.
         if is_handle(handle) {
             self.session_handle = Some(handle.to_owned());
-        } else if !std::mem::replace(&mut self.ignores_handle, true) {
+        } else if !self.notes.iter().any(|note| note.code == Code::SessionHandleIgnored) {
             self.note(Code::SessionHandleIgnored, format!("the session {} cannot be resumed", text::quoted(handle)));
         }
         true

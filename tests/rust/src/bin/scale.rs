@@ -1,0 +1,109 @@
+//! How much of a machine many waiting runs take: `cargo run --release -p turnlatch-tests --bin scale -- 1000000`.
+//!
+//! Every run is a real one: made, granted a slot, asked by its agent, and waiting with a deadline. Measured are the memory of
+//! the living, the snapshots that a database would keep, a restart that reads all of them back and asks each what it owes,
+//! and how many timers go off in the busiest second. Times are of this machine and this moment; ratios are what to look at.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use turnlatch::{Action, Event, HostSettings, Manifest, Run, RunPlan, RunRequest, Timestamp, TurnReport, admit};
+
+fn main() {
+    let count = std::env::args().nth(1).map_or(100_000, |count| count.parse().expect("a number of runs"));
+    let before = resident_bytes();
+    let began = Instant::now();
+    let runs: Vec<Run> = (0..count).map(waiting_run).collect();
+    let made = began.elapsed();
+    let living = resident_bytes() - before;
+    println!("runs                       {count:>12}");
+    println!(
+        "made and asked             {:>12.2} s, {:.1} us a run, four events each",
+        made.as_secs_f64(),
+        per_run(made, count)
+    );
+    println!("memory, living             {:>12.0} MB, {} bytes a run", mega(living), living / count);
+
+    let mut busiest: BTreeMap<u64, u64> = BTreeMap::new();
+    for run in &runs {
+        for effect in run.outstanding().effects {
+            if let Action::SetTimer { at, .. } = effect.action {
+                *busiest.entry(at.as_millis() / 1000).or_default() += 1;
+            }
+        }
+    }
+    let (timers, most) = (busiest.values().sum::<u64>(), busiest.values().max().copied().unwrap_or(0));
+    println!("timers                     {timers:>12}, {most} in the busiest second");
+
+    let began = Instant::now();
+    let snapshots: Vec<String> = runs.iter().map(Run::snapshot).collect();
+    let written = began.elapsed();
+    let bytes = snapshots.iter().map(String::len).sum::<usize>();
+    println!(
+        "snapshots                  {:>12.0} MB, {} bytes a run, {:.1} us each",
+        mega(bytes),
+        bytes / count,
+        per_run(written, count)
+    );
+    drop(runs);
+
+    let began = Instant::now();
+    let mut owed = 0;
+    for snapshot in &snapshots {
+        let run = Run::restore(snapshot).expect("our own snapshot");
+        owed += run.outstanding().effects.len();
+    }
+    let read = began.elapsed();
+    println!(
+        "read back, one by one      {:>12.2} s, {:.1} us a run, {owed} effects owed",
+        read.as_secs_f64(),
+        per_run(read, count)
+    );
+}
+
+/// A run that waits for an answer. Deadlines are spread over twenty minutes, as questions come over time.
+fn waiting_run(number: usize) -> Run {
+    let start = Timestamp::from_millis(u64::try_from(number * 1_200 % 1_200_000).expect("a time")).expect("in range");
+    let (mut run, _) = Run::create(plan(number), start);
+    let slot_id = format!("r{number}/s1");
+    for event in [
+        Event::SlotGranted { slot_id },
+        Event::TurnFinished(TurnReport::with_text(1, "There are three notes. Which one shall I summarise?")),
+    ] {
+        run.apply(event, start).expect("the run takes it");
+    }
+    run
+}
+
+fn plan(number: usize) -> std::sync::Arc<RunPlan> {
+    let manifest = Manifest {
+        runner: r#"{"execution_modes": ["interactive"], "max_attempt": 5}"#.to_owned(),
+        output_schema: Some(
+            r#"{"type": "object", "required": ["file"], "properties": {"file": {"type": "string"}}}"#.to_owned(),
+        ),
+        input_schema: None,
+        parameter_schema: None,
+    };
+    let request = serde_json::json!({
+        "run_id": format!("r{number}"),
+        "engine": "codex",
+        "execution_mode": "interactive",
+        "interactive_require_user_reply": false,
+    });
+    let host = HostSettings { engines: vec!["codex".to_owned()], limits: turnlatch::Limits::default() };
+    admit(&manifest, &RunRequest::from(request), &host).expect("a plan")
+}
+
+fn resident_bytes() -> usize {
+    let pages = std::fs::read_to_string("/proc/self/statm").expect("Linux tells how much memory is in use");
+    let resident: usize = pages.split(' ').nth(1).expect("the second number").parse().expect("a number");
+    resident * 4096
+}
+
+fn per_run(time: std::time::Duration, count: usize) -> f64 {
+    time.as_secs_f64() * 1e6 / f64::from(u32::try_from(count).expect("a number of runs"))
+}
+
+fn mega(bytes: usize) -> f64 {
+    f64::from(u32::try_from(bytes / 1024).expect("less than four terabytes")) / 1024.0
+}
