@@ -118,11 +118,17 @@ class RunningService:
 
     def wait(self, run_id: str, *statuses: str, after: int = 0) -> dict[str, Any]:
         """Follows the run's steps after a revision until one of the statuses, or its end. The view then."""
-        with self.events(f"/v1/jobs/{run_id}/events", after or None) as events:
+        with self.steps(run_id, after or None) as events:
             for event in events:
                 if event.event == "end" or event.data["status"] in statuses:
                     break
         return self.view(run_id)
+
+    @contextmanager
+    def steps(self, run_id: str, last: int | None = None) -> Generator[Iterator[ServerSentEvent], None, None]:
+        """The steps of a run and its end, without what is said between them."""
+        with self.events(f"/v1/jobs/{run_id}/events", last) as events:
+            yield (event for event in events if event.event != "said")
 
     @contextmanager
     def events(self, path: str, last: int | None = None) -> Generator[Iterator[ServerSentEvent], None, None]:

@@ -149,7 +149,7 @@ def test_streams_go_on_after_a_restart(start_service: StartService) -> None:
     service.kill()
     service.start()
     with (
-        service.events(f"/v1/jobs/{run_id}/events", 3) as steps,
+        service.steps(run_id, 3) as steps,
         service.events("/v1/events", int(last_change)) as changes,
     ):
         service.reply(run_id, 1, "b.txt")

@@ -13,7 +13,7 @@ from running import RunningService, ServerSentEvent, lines_of
 
 
 def steps_of(service: RunningService, run_id: str, last: int | None = None) -> list[ServerSentEvent]:
-    with service.events(f"/v1/jobs/{run_id}/events", last) as events:
+    with service.steps(run_id, last) as events:
         return list(events)
 
 
@@ -65,7 +65,7 @@ def test_steps_come_as_they_happen_and_a_broken_stream_goes_on(service: RunningS
     def follow_until_waiting() -> None:
         """Breaks the connection off in the middle of the stream, as soon as somebody is asked."""
         last = int(seen[-1].id) if seen else None
-        with service.events(f"/v1/jobs/{run_id}/events", last) as events:
+        with service.steps(run_id, last) as events:
             for event in events:
                 seen.append(event)
                 if event.data.get("status") == "waiting_user":
@@ -82,8 +82,7 @@ def test_steps_come_as_they_happen_and_a_broken_stream_goes_on(service: RunningS
 def test_many_followers_see_the_same(service: RunningService) -> None:
     run_id = service.create("ask-once", execution_mode="interactive")
     service.wait(run_id, "waiting_user")
-    path = f"/v1/jobs/{run_id}/events"
-    with service.events(path) as one, service.events(path, 2) as two, service.events(path, 3) as three:
+    with service.steps(run_id) as one, service.steps(run_id, 2) as two, service.steps(run_id, 3) as three:
         service.reply(run_id, 1, "b.txt")
         everything = list(one)
         assert list(two) == everything[2:]
@@ -118,7 +117,7 @@ def test_the_end_of_the_service_ends_streams(start_service: StartService, number
     service = start_service()
     run_id = service.create("ask-once", execution_mode="interactive")
     service.wait(run_id, "waiting_user")
-    with service.events(f"/v1/jobs/{run_id}/events", 3) as steps, service.events("/v1/events") as changes:
+    with service.steps(run_id, 3) as steps, service.events("/v1/events") as changes:
         service.process.send_signal(number)
         assert list(steps) == list(changes) == []
     assert service.process.wait(60) == 0

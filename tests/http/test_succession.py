@@ -53,7 +53,7 @@ def test_everything_goes_on(service: RunningService, successor: str) -> None:
     second = service.wait(waiting, "waiting_user", after=asked["revision"])
     assert service.reply(waiting, 2, {"2": 1.0, "1": [9007199254740993]}).status_code == 200
     assert service.wait(waiting)["data"] == {"file": '{"2":1.0,"1":[9007199254740993]}'}
-    with service.events(f"/v1/jobs/{waiting}/events", second["revision"]) as steps:
+    with service.steps(waiting, second["revision"]) as steps:
         assert [step.id for step in steps] == [str(second["revision"] + n) for n in (1, 2, 3)] + [""]
 
 
