@@ -260,20 +260,20 @@ impl StreamDecoder {
         if self.turn.is_not_utf8 {
             return;
         }
-        self.begun.extend_from_slice(bytes);
-        let begun = std::mem::take(&mut self.begun);
-        let (text, rest) = match str::from_utf8(&begun) {
-            Ok(text) => (text, [].as_slice()),
+        let mut begun = std::mem::take(&mut self.begun);
+        begun.extend_from_slice(bytes);
+        match str::from_utf8(&begun) {
+            Ok(text) => self.turn.say_piece(text),
             Err(fault) => {
+                // What stands before the fault was said, wherever the bytes were cut.
                 let (good, rest) = begun.split_at(fault.valid_up_to());
+                self.turn.say_piece(str::from_utf8(good).unwrap_or_default());
                 // Without a length the fault is a character that is not all there yet.
                 self.turn.is_not_utf8 = fault.error_len().is_some();
-                (str::from_utf8(good).unwrap_or_default(), rest)
+                if !self.turn.is_not_utf8 {
+                    self.begun = rest.to_vec();
+                }
             }
-        };
-        self.turn.say_piece(text);
-        if !self.turn.is_not_utf8 {
-            self.begun.extend_from_slice(rest);
         }
     }
 
@@ -373,6 +373,10 @@ impl StreamDecoder {
 
     /// What can only be told when nothing more comes.
     fn end_of_stream(&mut self, stderr: &str) {
+        // What is too large was not read to its end, so that where it stops says nothing.
+        if self.turn.is_too_large() {
+            return;
+        }
         match self.format {
             StreamFormat::Text if self.sticky.is_none() => {
                 self.turn.is_not_utf8 |= !std::mem::take(&mut self.begun).is_empty();
@@ -382,6 +386,8 @@ impl StreamDecoder {
                 Ok(stdout) => gemini::whole(&mut self.turn, &stdout, stderr),
                 Err(_) => self.turn.is_not_utf8 = true,
             },
+            // What ended with a line feed has left nothing behind it that could be a row.
+            _ if self.begun.is_empty() && !self.skipping => {}
             _ => self.end_row(b""),
         }
         if self.format == StreamFormat::QwenStreamJson {
