@@ -156,7 +156,7 @@ def test_a_prompt_as_an_argument(start_service: StartService, tmp_path: Path) ->
         stream="ndjson",
     )
     hostile = "{session_handle} {prompt} $(touch here) 'ü\n\"; --help"
-    run_id = service.create("input", engine="mine", execution_mode="interactive", input={"path": hostile})
+    run_id = service.create("ask-once", engine="mine", execution_mode="interactive", input={"path": hostile})
     revision = service.wait(run_id, "waiting_user")["revision"]
 
     def told() -> list[str]:
