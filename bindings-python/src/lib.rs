@@ -2,6 +2,7 @@
 
 mod convert;
 mod errors;
+mod stream;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -414,11 +415,13 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Run>()?;
     module.add_class::<Journal>()?;
     module.add_class::<Entry>()?;
+    module.add_class::<stream::StreamDecoder>()?;
     module.add_function(wrap_pyfunction!(admit, module)?)?;
     module.add_function(wrap_pyfunction!(describe_skill, module)?)?;
     module.add_function(wrap_pyfunction!(read_job, module)?)?;
     module.add_function(wrap_pyfunction!(request_event, module)?)?;
     module.add_function(wrap_pyfunction!(evaluate_turn, module)?)?;
+    module.add_function(wrap_pyfunction!(stream::decode_stream, module)?)?;
     module.add_function(wrap_pyfunction!(patch_skill, module)?)?;
     module.add_function(wrap_pyfunction!(codes, module)?)?;
     module.add_function(wrap_pyfunction!(display_text, module)?)?;

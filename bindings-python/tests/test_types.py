@@ -101,6 +101,14 @@ def told_by_step(name: str, step: dict[str, Any], then: Any) -> Iterator[tuple[s
     if "turn" in step and "rejected" not in then:
         yield f"report, {name}", step["turn"], types.TurnReport
         yield f"judged, {name}", then, types.Judged
+    if "stream" in step and "rejected" not in then:
+        yield f"stream, {name}", step["stream"], types.Stream
+        yield f"decoded, {name}", then["decoded"], types.Decoded
+        yield f"judged, {name}", then["judged"], types.Judged
+    if "feed" in step and "rejected" not in then:
+        for answer in then:
+            if not isinstance(answer, str):
+                yield f"fed, {name}", answer, types.Decoded if "messages" in answer else types.Progress
     query = step.get("query")
     key = next(iter(query)) if isinstance(query, dict) else query
     if key in QUERIES:
@@ -143,3 +151,9 @@ def test_every_effect_event_and_receipt_was_seen() -> None:
     for union, kind in ((types.Effect, "effect"), (types.Event, "event")):
         names = {get_args(get_type_hints(member)["type"])[0] for member in get_args(union)}
         assert seen[kind] == names
+
+
+def test_every_format_of_a_stream_was_seen() -> None:
+    steps = [step for path in vector_files() for vector in read_vectors(path) for step in vector.get("steps", [])]
+    seen = {step[kind]["format"] for step in steps for kind in ("stream", "feed") if "format" in step.get(kind, {})}
+    assert set(get_args(types.StreamFormat)) <= seen

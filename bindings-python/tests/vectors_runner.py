@@ -18,8 +18,10 @@ from turnlatch import (
     Refused,
     Rejected,
     Run,
+    StreamDecoder,
     admit,
     codes,
+    decode_stream,
     describe_skill,
     display_text,
     evaluate_turn,
@@ -194,6 +196,29 @@ def event_of(kind: Any, body: str) -> Json:
         return rejected(rejection)
 
 
+def feed(argument: Json) -> Json:
+    """A decoder takes chunks: a text, a list of bytes, a prompt to write, or the end of a turn."""
+    options: Members = {}
+    if "work_folder" in argument:
+        options = {"sticky": True, "work_folder": argument["work_folder"], "end_of_turn": argument.get("end_of_turn")}
+    try:
+        decoder = StreamDecoder(argument["format"], argument.get("limit"), **options)
+    except Rejected as rejection:
+        return rejected(rejection)
+    answers: list[Json] = []
+    for chunk in argument["chunks"]:
+        match chunk:
+            case {"prompt": words}:
+                answers.append(decoder.prompt(words))
+            case {"finish": end}:
+                answers.append(decoder.finish(end.get("stderr", ""), end.get("exit_code")))
+            case str():
+                answers.append(decoder.feed(chunk.encode()))
+            case _:
+                answers.append(decoder.feed(bytes(chunk)))
+    return answers
+
+
 class Stage:
     """One run on its way through a vector, with its journals."""
 
@@ -228,6 +253,10 @@ class Stage:
                 return self.query(argument)
             case "turn":
                 return self.turn(argument)
+            case "stream":
+                return self.stream(argument)
+            case "feed":
+                return feed(argument)
             case "patch":
                 return self.patch(argument)
             case "reload":
@@ -328,6 +357,23 @@ class Stage:
             return evaluate_turn(self.plan, report)
         except Rejected as rejection:
             return rejected(rejection)
+
+    def stream(self, stream: Json) -> Json:
+        """Decoded whole, cut into pieces, and by the gate."""
+        try:
+            decoded = decode_stream(stream)
+        except Rejected as rejection:
+            return rejected(rejection)
+        data = stream["stdout"].encode()
+        for size in (1, 7, 4096):
+            decoder = StreamDecoder(stream["format"])
+            for start in range(0, len(data), size):
+                decoder.feed(data[start : start + size])
+            # Only an end tells a decoder that nothing more comes.
+            if "exit_code" in stream:
+                cut = decoder.finish(stream.get("stderr", ""), stream["exit_code"])
+                assert compact(cut) == compact(decoded), f"cut into pieces of {size} bytes it says {compact(cut)}"
+        return {"decoded": decoded, "judged": self.turn({"stream": stream})}
 
     def patch(self, argument: Json) -> Json:
         mode = argument["mode"]

@@ -32,6 +32,7 @@ from .run import (
     unreadable_report,
 )
 from .sqlite_store import SqliteStore
+from .stream import StreamDecoder, decode_stream
 from .sync_driver import SyncDriver
 
 __all__ = [
@@ -59,6 +60,7 @@ __all__ = [
     "SqliteStore",
     "Store",
     "StoreConflict",
+    "StreamDecoder",
     "SubprocessRunner",
     "SyncDriver",
     "Timers",
@@ -66,6 +68,7 @@ __all__ = [
     "__version__",
     "admit",
     "codes",
+    "decode_stream",
     "describe_skill",
     "display_text",
     "evaluate_turn",

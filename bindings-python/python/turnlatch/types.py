@@ -13,6 +13,18 @@ else:
 Status: TypeAlias = Literal["queued", "running", "waiting_user", "succeeded", "failed", "canceled"]
 ExecutionMode: TypeAlias = Literal["auto", "interactive"]
 Kind: TypeAlias = Literal["choose_one", "confirm", "fill_fields", "open_text", "risk_ack"]
+StreamFormat: TypeAlias = Literal[
+    "text",
+    "ndjson",
+    "codex-jsonl",
+    "claude-stream-json",
+    "qwen-stream-json",
+    "gemini-stream-json",
+    "gemini-json",
+    "opencode-json",
+    "pi-json",
+    "acp",
+]
 ResolutionMode: TypeAlias = Literal["user_reply", "auto_decide_timeout", "canceled", "expired"]
 
 
@@ -21,13 +33,71 @@ class Message(TypedDict):
     text: str
 
 
+class Note(TypedDict):
+    code: str
+    message: str
+
+
+class Usage(TypedDict):
+    """Tokens of a turn; those from a cache are among the input's."""
+
+    input_tokens: int
+    output_tokens: int
+    cached_input_tokens: NotRequired[int]
+
+
+class Stream(TypedDict):
+    """Everything that an agent's process printed in a turn; without ``exit_code`` it lives on."""
+
+    format: StreamFormat
+    stdout: str
+    stderr: NotRequired[str]
+    exit_code: NotRequired[int]
+
+
+class Decoded(TypedDict):
+    """What a turn's stream says; with it, ``exit_code`` and the host's own words, a turn is reported."""
+
+    messages: list[Message]
+    session_handle: NotRequired[str]
+    failure_reason: NotRequired[str]
+    usage: NotRequired[Usage]
+    diagnostics: list[Note]
+
+
+class Piece(TypedDict):
+    """A piece of a message as it came; pieces of one ``message`` of a turn are joined."""
+
+    message: int
+    role: str
+    text: str
+
+
+class Progress(TypedDict):
+    """What came of some bytes. ``write`` goes to the process's stdin; after ``stop`` nothing more is read."""
+
+    pieces: list[Piece]
+    turn_over: bool
+    stop: bool
+    write: list[str]
+
+
+class Said(TypedDict):
+    """What an agent said just now, in a turn that is under way."""
+
+    run_id: str
+    attempt_number: int
+    pieces: list[Piece]
+
+
 class SlotGranted(TypedDict):
     type: Literal["slot_granted"]
     slot_id: str
 
 
 class TurnReport(TypedDict, total=False):
-    """What a finished turn left behind; at most one of ``output``, ``messages`` and ``text``."""
+    """What a finished turn left behind; at most one of ``output``, ``messages``, ``text`` and ``stream``, which has
+    the exit code in itself."""
 
     attempt_number: int
     slot_id: str
@@ -36,8 +106,11 @@ class TurnReport(TypedDict, total=False):
     output: Any
     messages: list[Message]
     text: str
+    stream: Stream
     session_handle: str
     artifacts: list[str]
+    usage: Usage
+    diagnostics: list[Note]
 
 
 class TurnFinished(TypedDict):
@@ -49,8 +122,11 @@ class TurnFinished(TypedDict):
     output: NotRequired[Any]
     messages: NotRequired[list[Message]]
     text: NotRequired[str]
+    stream: NotRequired[Stream]
     session_handle: NotRequired[str]
     artifacts: NotRequired[list[str]]
+    usage: NotRequired[Usage]
+    diagnostics: NotRequired[list[Note]]
 
 
 class Reply(TypedDict):
@@ -173,11 +249,6 @@ class Receipt(TypedDict):
     resolved: NotRequired[Resolved]
     status: Status
     revision: int
-
-
-class Note(TypedDict):
-    code: str
-    message: str
 
 
 class Violation(TypedDict):
