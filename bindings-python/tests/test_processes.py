@@ -17,7 +17,7 @@ import pytest
 
 import turnlatch.processes
 from hosting import plan, processes_marked, until
-from turnlatch import Run, unreadable_report
+from turnlatch import Rejected, Run
 from turnlatch.processes import Command, SubprocessRunner
 from turnlatch.types import StartTurn
 
@@ -26,6 +26,11 @@ EFFECT: StartTurn = {"type": "start_turn", "id": "r1/2/1", "attempt_number": 1, 
 
 def a_run(limits: dict[str, int] | None = None) -> Run:
     return Run.create(plan(limits=limits), 1)[0]
+
+
+def said(*texts: str) -> dict[str, Any]:
+    """The report of a turn in which the assistant said this."""
+    return {"messages": [{"role": "assistant", "text": text} for text in texts]}
 
 
 def python(code: str, **options: Any) -> Command:
@@ -61,21 +66,21 @@ def with_runner(command: Command, scenario: Callable[[SubprocessRunner, list[Any
 
 
 def test_output_and_exit_code() -> None:
-    assert run_command(Command(["sh", "-c", "echo hello"]))[0] == {"text": "hello\n", "exit_code": 0}
-    assert run_command(Command(["sh", "-c", "echo half; exit 3"]))[0] == {"text": "half\n", "exit_code": 3}
-    assert run_command(Command(["sh", "-c", "kill -9 $$"]))[0] == {"text": "", "exit_code": 137}
+    assert run_command(Command(["sh", "-c", "echo hello"]))[0] == {**said("hello\n"), "exit_code": 0}
+    assert run_command(Command(["sh", "-c", "echo half; exit 3"]))[0] == {**said("half\n"), "exit_code": 3}
+    assert run_command(Command(["sh", "-c", "kill -9 $$"]))[0] == {"messages": [], "exit_code": 137}
 
 
 def test_input_environment_and_directory(tmp_path: Any) -> None:
     command = Command(
         ["sh", "-c", "cat; echo $WORD; pwd"], stdin="in\n", env={"WORD": "w", "PATH": "/usr/bin:/bin"}, cwd=tmp_path
     )
-    assert run_command(command)[0]["text"] == f"in\nw\n{tmp_path.resolve()}\n"
-    assert run_command(Command(["cat"]))[0] == {"text": "", "exit_code": 0}, "without stdin the input is empty"
+    assert run_command(command)[0] == {**said(f"in\nw\n{tmp_path.resolve()}\n"), "exit_code": 0}
+    assert run_command(Command(["cat"]))[0] == {"messages": [], "exit_code": 0}, "without stdin the input is empty"
 
 
 def test_a_large_input_that_nobody_reads_does_no_harm() -> None:
-    assert run_command(Command(["sh", "-c", "echo ok"], stdin="x" * 5_000_000))[0] == {"text": "ok\n", "exit_code": 0}
+    assert run_command(Command(["sh", "-c", "echo ok"], stdin="x" * 5_000_000))[0] == {**said("ok\n"), "exit_code": 0}
 
 
 def test_a_character_cut_in_two_chunks_is_whole() -> None:
@@ -84,36 +89,49 @@ import os, time
 for byte in 'é€😀'.encode():
     os.write(1, bytes([byte])); time.sleep(0.01)
 """
-    assert run_command(python(code))[0] == {"text": "é€😀", "exit_code": 0}
+    assert run_command(python(code))[0] == {**said("é€😀"), "exit_code": 0}
 
 
 @pytest.mark.parametrize("octal", [r"\377", r"ok \342\202", r"\355\240\200"])
 def test_output_that_is_not_utf8_is_a_failure(octal: str) -> None:
-    assert run_command(Command(["printf", octal]))[0] == {"failure_reason": "OUTPUT_NOT_UTF8"}
+    assert run_command(Command(["printf", octal]))[0]["failure_reason"] == "OUTPUT_NOT_UTF8"
 
 
 def test_a_process_whose_output_is_not_utf8_is_ended_at_once() -> None:
     command = Command(["sh", "-c", r"printf 'ok \377'; sleep 100"], timeout=100)
-    assert run_command(command)[0] == {"failure_reason": "OUTPUT_NOT_UTF8"}
+    assert run_command(command)[0] == {**said("ok "), "failure_reason": "OUTPUT_NOT_UTF8"}
 
 
 def test_a_sticky_process_whose_output_is_not_utf8_is_ended_and_its_earlier_turn_stands() -> None:
     async def scenario(runner: SubprocessRunner, reports: list[Any]) -> None:
         await until(lambda: len(reports) == 2)
-        assert reports == [{"text": "one\n"}, None]
+        assert reports == [said("one\n"), None]
 
-    with_runner(Command(["sh", "-c", r"printf 'one\n==\n\377'; sleep 100"], end_of_turn="=="), scenario)
+    with_runner(Command(["sh", "-c", r"printf 'one\n==\n\377\n'; sleep 100"], end_of_turn="=="), scenario)
 
 
 def test_a_turn_that_takes_too_long_inside_of_a_character_is_too_long() -> None:
     command = Command(["sh", "-c", r"printf 'ok \342\202'; sleep 100"], timeout=0.3)
-    assert run_command(command)[0] == {"text": "ok ", "failure_reason": "TIMEOUT"}
+    assert run_command(command)[0] == {**said("ok "), "failure_reason": "TIMEOUT"}
 
 
-@pytest.mark.parametrize("end_of_turn", ["a\nb", "==\n", "==\r"])
-def test_the_end_of_a_turn_is_one_line(end_of_turn: str) -> None:
-    with pytest.raises(ValueError, match="one line"):
-        Command(["cat"], end_of_turn=end_of_turn)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"end_of_turn": "a\nb"},
+        {"end_of_turn": "==\r"},
+        {"end_of_turn": ""},
+        {"sticky": True},
+        {"stream": "codex-jsonl", "sticky": True},
+        {"stream": "acp", "end_of_turn": "=="},
+        {"stream": "xml"},
+    ],
+    ids=str,
+)
+def test_a_command_whose_turns_nobody_could_tell_apart(options: Any) -> None:
+    with pytest.raises(Rejected) as raised:
+        Command(["cat"], **options)
+    assert raised.value.code == "EVENT_MALFORMED"
 
 
 @pytest.mark.parametrize("character", ["x", "é", "😀"])
@@ -122,8 +140,9 @@ def test_output_over_the_limit_is_cut_just_above_it_and_the_process_ended(charac
     report = run_command(
         python(code, env={"PYTHONUTF8": "1", "PYTHONIOENCODING": "utf-8"}), {"turn_text_bytes": 100_000}
     )[0]
-    assert set(report) == {"text"}
-    assert 100_000 < len(report["text"].encode()) <= 100_004
+    assert set(report) == {"messages"}
+    [message] = report["messages"]
+    assert 100_000 < len(message["text"].encode()) <= 100_000 + 65536
     run = a_run({"turn_text_bytes": 100_000})
     run.apply({"type": "slot_granted", "slot_id": "r1/s1"}, 2)
     run.apply({"type": "turn_finished", "attempt_number": 1, **report}, 3)
@@ -134,19 +153,20 @@ def test_big_output_within_the_limit_is_whole() -> None:
     report = run_command(
         python("import sys; sys.stdout.write('0123456789' * 800_000); sys.stderr.write('e' * 1_000_000)")
     )
-    assert len(report[0]["text"]) == 8_000_000
+    assert report[0] == {**said("0123456789" * 800_000), "exit_code": 0}
     assert len(report[1].stderr("r1/s1")) == 64 * 1024
 
 
-def test_stderr_is_kept_and_is_no_text() -> None:
+def test_stderr_is_kept_and_nobodys_words() -> None:
     report, runner = run_command(Command(["sh", "-c", "echo out; echo diagnosis >&2; exit 1"]))
-    assert report == {"text": "out\n", "exit_code": 1}
+    note = {"code": "AGENT_SAID", "message": "the last line of stderr is `diagnosis`"}
+    assert report == {**said("out\n"), "exit_code": 1, "diagnostics": [note]}
     assert runner.stderr("r1/s1") == "diagnosis\n"
 
 
 def test_a_command_that_does_not_exist_fails_and_says_so() -> None:
     report, runner = run_command(Command(["/no/such/agent"]))
-    assert report == {"text": "", "exit_code": 127}
+    assert (report["messages"], report["exit_code"]) == ([], 127)
     assert "/no/such/agent: No such file" in runner.stderr("r1/s1")
 
 
@@ -154,7 +174,7 @@ def test_a_turn_that_takes_too_long_is_ended() -> None:
     mark = f"TURNLATCH_TEST={uuid.uuid4()}"
     env = {**os.environ, **dict([mark.split("=")])}
     report, _ = run_command(Command(["sh", "-c", "echo begin; sleep 100 & sleep 100"], env=env, timeout=0.2))
-    assert report == {"text": "begin\n", "failure_reason": "TIMEOUT"}
+    assert report == {**said("begin\n"), "failure_reason": "TIMEOUT"}
     assert processes_marked(mark) == []
 
 
@@ -219,7 +239,7 @@ def test_a_gentle_end_lets_the_agent_clean_up(tmp_path: Any) -> None:
 def test_children_left_behind_by_a_finished_agent_are_ended() -> None:
     mark = f"TURNLATCH_TEST={uuid.uuid4()}"
     env = {**os.environ, **dict([mark.split("=")])}
-    assert run_command(Command(["sh", "-c", "sleep 100 & echo ok"], env=env))[0] == {"text": "ok\n", "exit_code": 0}
+    assert run_command(Command(["sh", "-c", "sleep 100 & echo ok"], env=env))[0] == {**said("ok\n"), "exit_code": 0}
     assert processes_marked(mark) == []
 
 
@@ -359,13 +379,13 @@ def inject(n: int, response: str) -> Any:
 def test_a_sticky_process_takes_replies_line_by_line() -> None:
     async def scenario(runner: SubprocessRunner, reports: list[Any]) -> None:
         await until(lambda: len(reports) == 1)
-        assert reports == [{"text": "Which file?\n"}]
+        assert reports == [said("Which file?\n")]
         await runner.inject(a_run(), inject(2, "the\nsecond"), reports.append)
         await runner.inject(a_run(), inject(2, "the\nsecond"), reports.append)
         await until(lambda: len(reports) == 2)
         await runner.inject(a_run(), inject(3, "größe"), reports.append)
         await until(lambda: len(reports) == 3)
-        assert reports[1:] == [{"text": "you said the second\n"}, {"text": "you said größe\n"}]
+        assert reports[1:] == [said("you said the second\n"), said("you said größe\n")]
         assert list(runner.alive()) == ["r1/s1"]
 
     env = {**os.environ, "PYTHONUTF8": "1"}
@@ -375,7 +395,7 @@ def test_a_sticky_process_takes_replies_line_by_line() -> None:
 def test_a_sticky_process_that_ends_is_told_as_lost() -> None:
     async def scenario(runner: SubprocessRunner, reports: list[Any]) -> None:
         await until(lambda: len(reports) == 2)
-        assert reports == [{"text": "bye\n"}, None]
+        assert reports == [said("bye\n"), None]
         await runner.inject(a_run(), inject(2, "x"), reports.append)
         assert reports[2:] == [None]
 
@@ -385,7 +405,7 @@ def test_a_sticky_process_that_ends_is_told_as_lost() -> None:
 def test_a_sticky_process_that_breaks_off_a_turn_reports_it_and_its_end() -> None:
     async def scenario(runner: SubprocessRunner, reports: list[Any]) -> None:
         await until(lambda: len(reports) == 2)
-        assert reports == [{"text": "half", "exit_code": 4}, None]
+        assert reports == [{**said("half\n"), "exit_code": 4}, None]
 
     with_runner(Command(["sh", "-c", "printf half; exit 4"], end_of_turn="====="), scenario)
 
@@ -397,20 +417,129 @@ def test_each_turn_of_a_sticky_process_has_its_own_timeout() -> None:
         assert len(reports) == 1, "waiting for the user is no turn"
         await runner.inject(a_run(), inject(2, "x"), reports.append)
         await until(lambda: len(reports) == 3)
-        assert reports[1:] == [{"text": "", "failure_reason": "TIMEOUT"}, None]
+        assert reports[1:] == [{"messages": [], "failure_reason": "TIMEOUT"}, None]
 
     with_runner(Command(["sh", "-c", "echo q; echo =; sleep 100"], end_of_turn="=", timeout=0.5), scenario)
 
 
-def test_a_report_that_cannot_be_made_is_a_failure_of_the_host() -> None:
-    def broken(text: str) -> Any:
-        raise KeyError("session")
+CUT = r"""
+import os, time
+for byte in b'one\n=\xc3\xa9=\r\ntwo\n=\xc3\xa9= \n=\xc3\xa9=\n':
+    os.write(1, bytes([byte])); time.sleep(0.002)
+time.sleep(100)
+"""
 
-    async def scenario() -> None:
-        runner = SubprocessRunner(lambda run, effect: Command(["echo", "x"]), report=broken)
+
+def test_the_line_that_ends_a_turn_may_be_cut_anywhere() -> None:
+    async def scenario(runner: SubprocessRunner, reports: list[Any]) -> None:
+        await runner.inject(a_run(), inject(2, "go on"), reports.append)
+        await until(lambda: len(reports) == 1)
+        await runner.inject(a_run(), inject(3, "go on"), reports.append)
+        await until(lambda: len(reports) == 2)
+        assert reports == [said("one\n"), said("two\n=é= \n")]
+
+    with_runner(python(CUT, end_of_turn="=é="), scenario)
+
+
+ROWS = """
+import json, sys
+for line in sys.stdin:
+    [part] = json.loads(line)["message"]["content"]
+    print(json.dumps({"type": "system", "session_id": "s-1"}))
+    print(json.dumps({"type": "assistant", "session_id": "s-1",
+                      "message": {"content": [{"type": "text", "text": part["text"]}]}}))
+    print(json.dumps({"type": "result", "usage": {"input_tokens": 1, "output_tokens": 2}}), flush=True)
+"""
+
+
+def test_a_sticky_process_that_says_itself_when_a_turn_is_over() -> None:
+    async def scenario(runner: SubprocessRunner, reports: list[Any]) -> None:
+        await until(lambda: len(reports) == 1)
+        await runner.inject(a_run(), inject(2, "two\nlines"), reports.append)
+        await until(lambda: len(reports) == 2)
+        rest = {"session_handle": "s-1", "usage": {"input_tokens": 1, "output_tokens": 2}}
+        assert reports == [{**said("the prompt"), **rest}, {**said("two\nlines"), **rest}]
+
+    with_runner(python(ROWS, stdin="the prompt", stream="claude-stream-json", sticky=True), scenario)
+
+
+PROTOCOL = """
+import json, os, sys
+def answer(result):
+    print(json.dumps({"jsonrpc": "2.0", "id": json.loads(sys.stdin.readline())["id"], "result": result}), flush=True)
+answer({"protocolVersion": 1})
+request = json.loads(sys.stdin.readline())
+assert request["params"]["cwd"] == os.getcwd()
+print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": {"sessionId": "s-1"}}), flush=True)
+while True:
+    prompt = json.loads(sys.stdin.readline())
+    print(json.dumps({"jsonrpc": "2.0", "id": 99, "method": "session/request_permission",
+                      "params": {"options": [{"optionId": "ok", "kind": "allow_once"}]}}), flush=True)
+    leave = json.loads(sys.stdin.readline())["result"]["outcome"]["optionId"]
+    text = prompt["params"]["prompt"][0]["text"] + " " + leave
+    update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}
+    print(json.dumps({"jsonrpc": "2.0", "method": "session/update", "params": {"update": update}}), flush=True)
+    print(json.dumps({"jsonrpc": "2.0", "id": prompt["id"], "result": {"stopReason": "end_turn"}}), flush=True)
+"""
+
+
+def test_what_an_agent_asks_for_on_the_way_is_given(tmp_path: Path) -> None:
+    async def scenario(runner: SubprocessRunner, reports: list[Any]) -> None:
+        await until(lambda: len(reports) == 1)
+        await runner.inject(a_run(), inject(2, "again"), reports.append)
+        await until(lambda: len(reports) == 2)
+        assert reports == [{**said("first ok"), "session_handle": "s-1"}, said("again ok")]
+
+    command = python(PROTOCOL, stdin="first", stream="acp", sticky=True, cwd=str(tmp_path.resolve()))
+    with_runner(command, scenario)
+
+
+def heard(command: Command, on_said: Callable[[Any], None]) -> list[Any]:
+    """The reports of one turn with somebody who listens."""
+
+    async def scenario() -> list[Any]:
+        runner = SubprocessRunner(lambda run, effect: command, grace=0.5, on_said=on_said)
         reports: list[Any] = []
         await runner.start(a_run(), EFFECT, reports.append)
         await until(lambda: bool(reports))
-        assert reports == [{**unreadable_report(1, EFFECT["slot_id"]), "exit_code": 0}]
+        await runner.close()
+        return reports
 
-    asyncio.run(scenario())
+    return asyncio.run(scenario())
+
+
+LINES = [
+    {"role": "tool", "text": "looks"},
+    {"role": "assistant", "text": "two"},
+    {"role": "assistant", "text": "words"},
+]
+TALK = f"""
+import json, time
+for line in {LINES!r}:
+    print(json.dumps(line), flush=True); time.sleep(0.05)
+"""
+
+
+def test_words_are_told_as_they_come() -> None:
+    told: list[Any] = []
+    assert heard(python(TALK, stream="ndjson"), told.append) == [{"messages": LINES, "exit_code": 0}]
+    assert {(said["run_id"], said["attempt_number"]) for said in told} == {("r1", 1)}
+    assert all(set(said) == {"run_id", "attempt_number", "pieces"} for said in told)
+    pieces = [piece for said in told for piece in said["pieces"]]
+    assert pieces == [{"message": number, **line} for number, line in enumerate(LINES)]
+    assert len(told) > 1, "not only at the end"
+
+
+def test_who_listens_cannot_break_a_turn(caplog: pytest.LogCaptureFixture) -> None:
+    def broken(_said: Any) -> None:
+        raise KeyError("nobody there")
+
+    assert heard(Command(["echo", "x"]), broken) == [{**said("x\n"), "exit_code": 0}]
+    assert "on_said failed" in caplog.text
+
+
+def test_what_is_said_while_nobody_asked_is_not_told() -> None:
+    told: list[Any] = []
+    command = Command(["sh", "-c", "echo one; echo =; echo two; echo =; sleep 100"], end_of_turn="=")
+    assert heard(command, told.append)[:1] == [said("one\n")]
+    assert {piece["text"] for words in told for piece in words["pieces"]} <= {"one", "\n"}

@@ -8,14 +8,18 @@ from typing import Literal
 
 from turnlatch import (
     Applied,
+    Command,
     Journal,
     Manifest,
     Plan,
     Refused,
     Rejected,
     Run,
+    StreamDecoder,
+    SubprocessRunner,
     admit,
     codes,
+    decode_stream,
     evaluate_turn,
     replay,
     types,
@@ -157,3 +161,21 @@ def what_must_not_pass(run: Run, plan: Plan) -> None:
     run.apply({"type": "cancel"}, 1.5)  # type: ignore[arg-type]
     run.why_not("done")  # type: ignore[arg-type]
     evaluate_turn(plan, {"txt": "x"})  # type: ignore[typeddict-unknown-key]
+
+
+def streams(run: Run) -> None:
+    stream: types.Stream = {"format": "codex-jsonl", "stdout": "", "exit_code": 0}
+    run.apply({"type": "turn_finished", "attempt_number": 1, "stream": stream}, 1)
+    assert_type(decode_stream(stream), types.Decoded)
+    decoder = StreamDecoder("claude-stream-json", 1_000, sticky=True)
+    assert_type(decoder.feed(b"")["pieces"], list[types.Piece])
+    assert_type(decoder.prompt("go on"), str)
+    assert_type(decoder.finish(exit_code=0).get("usage"), types.Usage | None)
+
+
+def listening(said: types.Said) -> None:
+    assert_type(said["pieces"][0]["text"], str)
+
+
+def runner() -> SubprocessRunner:
+    return SubprocessRunner(lambda run, effect: Command(["agent"], stream="ndjson"), on_said=listening)

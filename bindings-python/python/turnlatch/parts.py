@@ -12,7 +12,7 @@ from typing import Protocol, TypeAlias, TypeVar
 
 from .errors import TurnlatchError
 from .run import Entry, Journal, Run
-from .types import Effect, Event, InjectReply, StartTurn, TurnReport
+from .types import Effect, Event, InjectReply, Said, StartTurn, TurnReport
 
 T = TypeVar("T")
 
@@ -22,6 +22,8 @@ Clock: TypeAlias = Callable[[], int]
 Finished: TypeAlias = Callable[[TurnReport | None], None]
 """Takes a turn's report, without ``attempt_number`` and ``slot_id``; ``None`` says that the process is gone and left
 no result of a turn (a sticky process that ended while it waited for a reply)."""
+OnSaid: TypeAlias = Callable[[Said], None]
+"""Takes what an agent says while its turn is under way. It must not block."""
 OnNotify: TypeAlias = Callable[[str, Effect], MaybeAwaitable[None]]
 """``on_notify(run_id, effect)``: the run's status changed."""
 OnError: TypeAlias = Callable[[str, "Effect | Event | None", Exception, int], MaybeAwaitable[None]]

@@ -20,11 +20,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from ._host import log
 from ._supervise import UNKILLABLE_SEC
-from .parts import Finished, MaybeAwaitable
-from .run import Run, unreadable_report
-from .turn_output import TurnOutput
-from .types import InjectReply, StartTurn, TurnReport
+from .parts import Finished, MaybeAwaitable, OnSaid
+from .run import Run
+from .stream import StreamDecoder
+from .types import Decoded, InjectReply, Piece, StartTurn, StreamFormat, TurnReport
 
 if TYPE_CHECKING:
     from .slot_locks import SlotLocks
@@ -39,8 +40,10 @@ _SUPERVISORS_OWN_SEC = 2.0
 class Command:
     """How to run a turn. ``env`` replaces the environment, ``timeout`` is in seconds for one turn.
 
-    With ``end_of_turn`` the process is sticky: its input stays open, and a turn ends with a line of output that is
-    equal to it. Without, the turn ends with the process, which reads ``stdin`` and then the end of its input.
+    ``stream`` says how the process writes its output; the core decodes it. A ``sticky`` process lives on after a turn:
+    its input stays open, and a turn ends when its stream says so (``claude-stream-json``, ``acp``), or with a line of
+    output that is equal to ``end_of_turn`` (``text``, ``ndjson``), which makes it sticky too. Any other turn ends with
+    the process, which reads ``stdin`` and then the end of its input. What cannot be is :class:`turnlatch.Rejected`.
     """
 
     argv: Sequence[str]
@@ -49,35 +52,38 @@ class Command:
     cwd: str | os.PathLike[str] | None = None
     timeout: float | None = None
     end_of_turn: str | None = None
+    stream: StreamFormat | str = "text"
+    sticky: bool = False
 
     def __post_init__(self) -> None:
-        if self.end_of_turn is not None and set(self.end_of_turn) & set("\r\n"):
-            raise ValueError("end_of_turn is one line, without its line break")
+        self._decoder(None)
 
+    @property
+    def _lives_on(self) -> bool:
+        return self.sticky or self.end_of_turn is not None
 
-def single_line(response: str) -> str:
-    """The reply with its line breaks made spaces. ``json.dumps`` in its place loses nothing, if the agent decodes."""
-    return " ".join(response.splitlines())
-
-
-def as_text(text: str) -> TurnReport:
-    """The turn's whole output is the assistant's text."""
-    return {"text": text}
+    def _decoder(self, text_limit: int | None) -> StreamDecoder:
+        work_folder = "" if self.cwd is None else os.fspath(self.cwd)
+        return StreamDecoder(
+            self.stream, text_limit, sticky=self._lives_on, end_of_turn=self.end_of_turn, work_folder=work_folder
+        )
 
 
 @dataclass
 class _Process:
+    run_id: str
     slot_id: str
     attempt_number: int
     command: Command
-    output: TurnOutput
+    decoder: StreamDecoder
     process: asyncio.subprocess.Process
     lifeline: int
     finished: Finished
     in_turn: bool = True
     injected: str | None = None
     stderr: bytearray = field(default_factory=bytearray)
-    failure_reason: str | None = None
+    stopped: bool = False  # there was too much output, or it was not UTF-8: nothing more is read
+    timed_out: bool = False
     unheard: bool = False  # ended on request: nobody waits for a report
     alarm: asyncio.TimerHandle | None = None
     gone: asyncio.Event = field(default_factory=asyncio.Event)
@@ -86,10 +92,10 @@ class _Process:
 class SubprocessRunner:
     """Runs every turn, or every sticky run, as a process. ``command(run, effect)`` says what to run.
 
-    ``report`` makes the turn's report of the output, for agents that print more than their words (JSON lines, a
-    session handle); ``reply_line`` makes the one line that a sticky process is given for a reply; ``grace`` is the
-    time in seconds between SIGTERM and SIGKILL. Output over the run's limit of turn text is cut just above it, so that
-    the core says ``OUTPUT_TOO_LARGE``, and the process is ended; so is one whose output is not UTF-8.
+    ``on_said`` is called with what an agent says while its turn is under way, for people who look on: nothing is
+    decided by it, and a call that fails changes nothing. ``grace`` is the time in seconds between SIGTERM and SIGKILL.
+    A process whose output goes over the run's limit of turn text is ended, and the core says ``OUTPUT_TOO_LARGE``; so
+    is one whose output is not UTF-8.
 
     With ``locks``, a folder that only this host and its successors use, a turn never runs beside what an earlier host
     left behind: :meth:`alive` (so a driver's recovery) and :meth:`terminate` wait until that is gone, and raise
@@ -100,14 +106,12 @@ class SubprocessRunner:
         self,
         command: Callable[[Run, StartTurn], MaybeAwaitable[Command]],
         *,
-        report: Callable[[str], TurnReport] = as_text,
-        reply_line: Callable[[str], str] = single_line,
+        on_said: OnSaid | None = None,
         grace: float = 2.0,
         locks: str | os.PathLike[str] | None = None,
     ) -> None:
         self._command = command
-        self._report = report
-        self._reply_line = reply_line
+        self._on_said = on_said
         self._grace = grace
         self._processes: dict[str, _Process] = {}
         self._stderr: OrderedDict[str, str] = OrderedDict()
@@ -128,16 +132,16 @@ class SubprocessRunner:
         command = made if isinstance(made, Command) else await made
         limit = int(run.plan.to_dict()["limits"]["turn_text_bytes"])
         process, lifeline = await self._spawn(slot_id, command)
-        output = TurnOutput(limit, command.end_of_turn)
-        started = _Process(slot_id, effect["attempt_number"], command, output, process, lifeline, finished)
+        decoder, attempt = command._decoder(limit), effect["attempt_number"]
+        started = _Process(run.run_id, slot_id, attempt, command, decoder, process, lifeline, finished)
         self._processes[slot_id] = started
         self._arm(started)
-        self._background(self._watch(started))
         if command.stdin is not None:
-            self._background(_feed(process, command.stdin, close=command.end_of_turn is None))
+            self._background(_feed(process, decoder.prompt(command.stdin), close=not command._lives_on))
+        self._background(self._watch(started))
 
     async def inject(self, run: Run, effect: InjectReply, finished: Finished) -> None:
-        """Writes the reply as one line to the process; the same effect only once."""
+        """Writes the reply to the process as its stream takes it; the same effect only once."""
         process = self._processes.get(effect["slot_id"])
         if process is None:
             finished(None)
@@ -148,7 +152,7 @@ class SubprocessRunner:
             process.attempt_number = effect["attempt_number"]
             process.in_turn = True
             self._arm(process)
-            await _feed(process.process, self._reply_line(effect["response"]) + "\n", close=False)
+            await _feed(process.process, process.decoder.prompt(effect["response"]), close=False)
 
     def attach(self, slot_id: str, finished: Finished) -> None:
         """Reports to another driver from now on."""
@@ -189,7 +193,7 @@ class SubprocessRunner:
     ) -> tuple[asyncio.subprocess.Process, int]:
         lifeline, writer = os.pipe()
         pipe, nothing = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
-        wants_input = command.stdin is not None or command.end_of_turn is not None
+        wants_input = command.stdin is not None or command._lives_on
         inherited, lock_arguments = ((lifeline,), ("", "")) if lock is None else ((lifeline, lock[0]), map(str, lock))
         try:
             process = await asyncio.create_subprocess_exec(
@@ -226,43 +230,55 @@ class SubprocessRunner:
         if not process.unheard:
             if process.in_turn:
                 process.finished(self._last_report(process, code))
-            if process.command.end_of_turn is not None:
+            if process.command._lives_on:
                 process.finished(None)
         process.gone.set()
 
     async def _read_output(self, process: _Process) -> None:
         assert process.process.stdout is not None
         while chunk := await process.process.stdout.read(65536):
-            self._take(process, chunk, final=False)
-        self._take(process, b"", final=True)
+            for answer in self._take(process, chunk):
+                await _feed(process.process, answer, close=False)
 
-    def _take(self, process: _Process, chunk: bytes, final: bool) -> None:
-        if process.output.stopped or process.failure_reason is not None or process.unheard:
-            return  # the output is only emptied, so that the process can end
-        for turn in process.output.feed(chunk, final):
-            # An end without a turn is the agent's mistake and no result of anything.
+    def _take(self, process: _Process, chunk: bytes) -> list[str]:
+        """Decodes what was printed and reports the turns that ended in it. Returns what the agent is to be given."""
+        answers: list[str] = []
+        # Otherwise the output is only emptied, so that the process can end.
+        while not (process.stopped or process.timed_out or process.unheard):
+            progress = process.decoder.feed(chunk)
+            answers += progress["write"]
             if process.in_turn:
-                process.in_turn = False
-                self._disarm(process)
-                process.finished(self._report_of(process, turn))
-        if process.output.not_utf8:
-            process.failure_reason = "OUTPUT_NOT_UTF8"
-        if process.output.stopped:
-            self._background(self._end(process))
+                self._tell_said(process, progress["pieces"])
+            if progress["stop"]:
+                process.stopped = True
+                self._background(self._end(process))
+            elif progress["turn_over"] and process.command._lives_on:
+                report = _report_of(process.decoder.finish())
+                # An end without a turn is the agent's mistake and no result of anything.
+                if process.in_turn:
+                    process.in_turn = False
+                    self._disarm(process)
+                    process.finished(report)
+                chunk = b""  # behind the end of a turn there may be more that the decoder has kept
+                continue
+            break
+        return answers
 
-    def _report_of(self, process: _Process, text: str) -> TurnReport:
-        try:
-            return {**self._report(text)}
-        except Exception:
-            return cast("TurnReport", unreadable_report(process.attempt_number, process.slot_id))
+    def _tell_said(self, process: _Process, pieces: list[Piece]) -> None:
+        if pieces and self._on_said is not None:
+            try:
+                self._on_said({"run_id": process.run_id, "attempt_number": process.attempt_number, "pieces": pieces})
+            except Exception:
+                log.exception("run %s: on_said failed", process.run_id)
 
     def _last_report(self, process: _Process, code: int) -> TurnReport:
         """The report of a turn that ended with its process."""
-        if process.output.too_large:
-            return {"text": process.output.text}
-        report: TurnReport = {} if process.output.not_utf8 else self._report_of(process, process.output.text)
-        if process.failure_reason is not None:
-            report["failure_reason"] = process.failure_reason
+        if process.stopped:
+            # The process was ended here, so its exit code says nothing of it.
+            return _report_of(process.decoder.finish())
+        report = _report_of(process.decoder.finish(_lenient(process.stderr), code))
+        if process.timed_out:
+            report["failure_reason"] = "TIMEOUT"
         else:
             report["exit_code"] = code
         return report
@@ -279,8 +295,8 @@ class SubprocessRunner:
             process.alarm = loop.call_later(process.command.timeout, self._too_long, process)
 
     def _too_long(self, process: _Process) -> None:
-        if not process.output.stopped:
-            process.failure_reason = "TIMEOUT"
+        if not process.stopped:
+            process.timed_out = True
             self._background(self._end(process))
 
     def _disarm(self, process: _Process) -> None:
@@ -291,6 +307,13 @@ class SubprocessRunner:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def _report_of(decoded: Decoded) -> TurnReport:
+    report = cast("TurnReport", decoded)
+    if not decoded["diagnostics"]:
+        del report["diagnostics"]
+    return report
 
 
 async def _feed(process: asyncio.subprocess.Process, text: str, close: bool) -> None:
