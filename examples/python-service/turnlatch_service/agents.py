@@ -2,42 +2,35 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Collection
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from collections.abc import Collection
 from pathlib import Path
 from typing import cast
 
-from turnlatch import Command, Run, SubprocessRunner
+from turnlatch import Command, Run, SubprocessRunner, run_of_slot
 from turnlatch.parts import Finished
 from turnlatch.types import InjectReply, StartTurn, TurnReport
 
-from .agent_output import read_report
-from .engines import EngineTable, filled
+from .agent_output import artifacts_in
+from .engines import Engine, EngineTable, filled, takes_prompt
 from .log import log
 from .run_folders import RunFolders
-
-Reader = Callable[[TurnReport], TurnReport]
+from .words import Words
 
 
 class Agents:
-    """The driver's part for processes: runs commands of the table and reads what they print as the table says."""
+    """The driver's part for processes: runs commands of the table, and adds to their reports what they left behind."""
 
-    def __init__(self, table: EngineTable, folders: RunFolders, locks: Path) -> None:
+    def __init__(self, table: EngineTable, folders: RunFolders, locks: Path, words: Words) -> None:
         self._table = table
         self._folders = folders
-        # Every line that a sticky process is given is one JSON string, so that nothing of a reply is lost.
-        self._runner = SubprocessRunner(self._command, reply_line=json.dumps, locks=locks)
-        self._readers: dict[str, Reader] = {}
-        # Large outputs take a moment to read. One thread, so that what is told keeps its order.
-        self._reading = ThreadPoolExecutor(1, thread_name_prefix="service-output")
+        self._words = words
+        self._runner = SubprocessRunner(self._command, on_said=words.take, locks=locks)
+        self._required: dict[str, list[str]] = {}
 
     async def start(self, run: Run, effect: StartTurn, finished: Finished) -> None:
         """Starts the turn's process."""
-        slot_id, plan = effect["slot_id"], run.plan
-        engine = self._table.engines[plan.to_dict()["engine"]]
-        self._readers[slot_id] = partial(read_report, engine, plan, self._folders.work(run.run_id))
+        slot_id = effect["slot_id"]
+        self._required[slot_id] = run.plan.to_dict()["required_artifacts"]
         await self._runner.start(run, effect, self._heard(slot_id, finished))
 
     async def inject(self, run: Run, effect: InjectReply, finished: Finished) -> None:
@@ -51,7 +44,9 @@ class Agents:
     async def terminate(self, slot_id: str) -> None:
         """Ends the process and its children."""
         await self._runner.terminate(slot_id)
-        self._readers.pop(slot_id, None)
+        self._required.pop(slot_id, None)
+        # It may have gone on talking when its run had ended already.
+        self._words.forget(_run_of(slot_id))
 
     def alive(self) -> Collection[str]:
         """The slots whose process lives."""
@@ -60,20 +55,29 @@ class Agents:
     async def close(self) -> None:
         """Ends every process, without a report."""
         await self._runner.close()
-        self._reading.shutdown()
 
     def _heard(self, slot_id: str, finished: Finished) -> Finished:
         def heard(report: TurnReport | None) -> None:
-            reader = self._readers.get(slot_id)
-            if slot_id not in self._runner.alive():
-                self._readers.pop(slot_id, None)
             if report is not None and (report.get("exit_code", 0) != 0 or "failure_reason" in report):
                 log.warning(
                     "agent in slot %s failed: %s", slot_id, self._runner.stderr(slot_id)[-500:] or "(no stderr)"
                 )
-            self._reading.submit(_tell, slot_id, reader, report, finished)
+            if report is not None:
+                report = self._with_artifacts(slot_id, report)
+            if slot_id not in self._runner.alive():
+                self._required.pop(slot_id, None)
+            finished(report)
 
         return heard
+
+    def _with_artifacts(self, slot_id: str, report: TurnReport) -> TurnReport:
+        try:
+            artifacts = artifacts_in(self._folders.work(_run_of(slot_id)), self._required.get(slot_id, []))
+        except Exception:
+            log.exception("the artifacts in slot %s could not be looked for", slot_id)
+            # Nothing that the core can read: the driver then tells it that the turn has ended without a report.
+            return cast("TurnReport", {"unreadable": True})
+        return {**report, "artifacts": artifacts} if artifacts else report
 
     def _command(self, run: Run, effect: StartTurn) -> Command:
         """The command of a turn. A run that resumes without a session is told its conversation so far instead."""
@@ -85,20 +89,34 @@ class Agents:
             "work": str(work),
             "run_id": run_id,
         }
-        environment, prompt = engine.environment(), self._folders.prompt(run_id)
+        prompt = self._folders.prompt(run_id)
         if settings["profile"] == "sticky_process":
             if engine.sticky is None:
                 raise LookupError(f"engine {settings['engine']} has no command for sticky processes")
-            argv, stdin = filled(engine.sticky.command, values), json.dumps(prompt) + "\n"
-            return Command(argv, stdin, environment, work, engine.timeout_sec, engine.sticky.end_of_turn)
-        resume = effect.get("resume", {})
-        argv, stdin = filled(engine.first, values), prompt
+            return Command(
+                filled(engine.sticky.command, values),
+                prompt,
+                engine.environment(),
+                work,
+                engine.timeout_sec,
+                engine.sticky.end_of_turn,
+                engine.sticky.stream,
+                sticky=True,
+            )
+        resume, command = effect.get("resume", {}), engine.first
         if "session_handle" in resume and engine.resume is not None:
-            argv = filled(engine.resume, {**values, "session_handle": resume["session_handle"]})
-            stdin = resume["response"]
+            values["session_handle"] = resume["session_handle"]
+            command, prompt = engine.resume, resume["response"]
         elif "response" in resume:
-            stdin = prompt + conversation(run)
-        return Command(argv, stdin, environment, work, engine.timeout_sec)
+            prompt += conversation(run)
+        return _command_of_a_turn(engine, command, values, prompt, work)
+
+
+def _command_of_a_turn(engine: Engine, command: list[str], values: dict[str, str], prompt: str, work: Path) -> Command:
+    """The agent reads its prompt on its input, unless it is told it among its arguments."""
+    stdin = None if takes_prompt(command) else prompt
+    argv = filled(command, {**values, "prompt": prompt})
+    return Command(argv, stdin, engine.environment(), work, engine.timeout_sec, stream=engine.stream)
 
 
 def conversation(run: Run) -> str:
@@ -109,12 +127,7 @@ def conversation(run: Run) -> str:
     return "".join(parts)
 
 
-def _tell(slot_id: str, reader: Reader | None, report: TurnReport | None, finished: Finished) -> None:
-    if report is not None and reader is not None:
-        try:
-            report = reader(report)
-        except Exception:
-            log.exception("the output in slot %s could not be read", slot_id)
-            # Nothing that the core can read: the driver then tells it that the turn has ended without a report.
-            report = cast("TurnReport", {"unreadable": True})
-    finished(report)
+def _run_of(slot_id: str) -> str:
+    run_id = run_of_slot(slot_id)
+    assert run_id is not None, "slots are asked for by runs"
+    return run_id

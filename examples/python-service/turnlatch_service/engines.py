@@ -1,4 +1,4 @@
-"""The engine table: which command lines run an agent, and how its output is read."""
+"""The engine table: which command lines run an agent, and how it writes its output."""
 
 from __future__ import annotations
 
@@ -9,18 +9,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from .settings import SettingsInvalid
+from turnlatch import Rejected, StreamDecoder
 
-_MEMBERS = {"first", "resume", "sticky", "output", "timeout_sec", "env"}
+from .settings import TOKEN, SettingsInvalid
+
+_MEMBERS = {"first", "resume", "sticky", "stream", "timeout_sec", "env", "inherit"}
+_STICKY_MEMBERS = {"command", "stream", "end_of_turn"}
 _INHERITED = ("PATH", "HOME", "LANG")
+_PROMPT = "{prompt}"
 
 
 @dataclass(frozen=True)
 class Sticky:
-    """A process that stays alive while its run waits, and the line by which it says that a turn is over."""
+    """A process that stays alive while its run waits. Its stream says when a turn is over, or this line does."""
 
     command: list[str]
-    end_of_turn: str
+    stream: str
+    end_of_turn: str | None
 
 
 @dataclass(frozen=True)
@@ -30,13 +35,14 @@ class Engine:
     first: list[str]
     resume: list[str] | None
     sticky: Sticky | None
-    speaks_messages: bool
+    stream: str
     timeout_sec: float
     env: dict[str, str]
+    inherit: list[str]
 
     def environment(self) -> dict[str, str]:
         """All that the agent gets of this service's environment, and what the table adds."""
-        inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
+        inherited = {name: os.environ[name] for name in (*_INHERITED, *self.inherit) if name in os.environ}
         return {**inherited, "TERM": "dumb", **self.env}
 
 
@@ -68,6 +74,11 @@ def _filled(argument: str, values: Mapping[str, str]) -> str:
     return before + brace + _filled(rest, values)
 
 
+def takes_prompt(command: list[str]) -> bool:
+    """Whether the prompt stands among the arguments."""
+    return any(_PROMPT in argument for argument in command)
+
+
 def read_engines(path: Path) -> EngineTable:
     """Reads the table, or says what is wrong with it."""
     try:
@@ -89,14 +100,12 @@ def read_engines(path: Path) -> EngineTable:
 def _engine(given: dict[str, Any]) -> Engine:
     if unknown := sorted(given.keys() - _MEMBERS):
         raise ValueError(f"unknown member {unknown[0]}")
-    output = given.get("output", "text")
-    if output not in ("text", "messages"):
-        raise ValueError("output is text or messages")
+    stream = _stream(given, "text", "stream")
     timeout = given.get("timeout_sec", 600)
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or timeout <= 0:
         raise ValueError("timeout_sec is a number above 0")
-    env = _members(given.get("env", {}))
-    if not all(isinstance(value, str) for value in env.values()):
+    env = given.get("env", {})
+    if not isinstance(env, dict) or not all(isinstance(value, str) for value in _members(env).values()):
         raise ValueError("env is an object of texts")
     first = _command(given.get("first"), "first")
     if any("{session_handle}" in part for part in first):
@@ -104,18 +113,48 @@ def _engine(given: dict[str, Any]) -> Engine:
     return Engine(
         first=first,
         resume=_command(given["resume"], "resume") if "resume" in given else None,
-        sticky=_sticky(_members(given["sticky"])) if "sticky" in given else None,
-        speaks_messages=output == "messages",
+        sticky=_sticky(_members(given["sticky"]), stream) if "sticky" in given else None,
+        stream=stream,
         timeout_sec=timeout,
-        env=env,
+        env=_members(env),
+        inherit=_names(given.get("inherit", [])),
     )
 
 
-def _sticky(given: dict[str, Any]) -> Sticky:
-    end_of_turn = given.get("end_of_turn")
-    if not isinstance(end_of_turn, str) or not end_of_turn or set(end_of_turn) & set("\r\n"):
+def _sticky(given: dict[str, Any], stream_of_engine: str) -> Sticky:
+    if unknown := sorted(given.keys() - _STICKY_MEMBERS):
+        raise ValueError(f"unknown member sticky.{unknown[0]}")
+    command = _command(given.get("command"), "sticky.command")
+    if takes_prompt(command):
+        raise ValueError("sticky.command takes many prompts, on its input: {prompt} cannot stand in it")
+    stream, end_of_turn = _stream(given, stream_of_engine, "sticky.stream"), given.get("end_of_turn")
+    if end_of_turn is not None and not isinstance(end_of_turn, str):
         raise ValueError("sticky.end_of_turn is one line of text")
-    return Sticky(_command(given.get("command"), "sticky.command"), end_of_turn)
+    try:
+        StreamDecoder(stream, sticky=True, end_of_turn=end_of_turn)
+    except Rejected as rejected:
+        raise ValueError(f"sticky: {rejected.message}") from None
+    return Sticky(command, stream, end_of_turn)
+
+
+def _stream(given: dict[str, Any], default: str, which: str) -> str:
+    stream = given.get("stream", default)
+    if not isinstance(stream, str):
+        raise ValueError(f"{which} is the name of a format")
+    try:
+        StreamDecoder(stream)
+    except Rejected as rejected:
+        raise ValueError(f"{which}: {rejected.message}") from None
+    return stream
+
+
+def _names(given: Any) -> list[str]:
+    names: list[Any] = cast("list[Any]", given) if isinstance(given, list) else [None]
+    if not all(isinstance(name, str) and name and not set(name) & set("=\0") for name in names):
+        raise ValueError("inherit is a list of names of environment variables")
+    if TOKEN in names:
+        raise ValueError(f"inherit cannot have {TOKEN}: agents must not speak for those who use the service")
+    return names
 
 
 def _command(given: Any, which: str) -> list[str]:

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from turnlatch import AsyncioTimers, Driver, DriverMisused, LocalSlots, Run, RunUnknown, __version__, admit, read_job
-from turnlatch.types import Event, Receipt
+from turnlatch.types import Effect, Event, Receipt
 
 from .agents import Agents
 from .database import Database, own
@@ -24,6 +24,7 @@ from .run_folders import RunFolders
 from .settings import Settings, SettingsInvalid
 from .skills import Skills
 from .store import Changes, WatchedStore
+from .words import Words
 
 _TRY_AGAIN_SEC = 30.0
 _LAST_REQUESTS_SEC = 5.0
@@ -48,8 +49,15 @@ class Service:
         self._skills, self._folders = Skills(settings.skills), RunFolders(settings.data)
         self._slots = LocalSlots(settings.slots)
         self._locks = settings.data / "locks"
-        self._agents = Agents(self._engines, self._folders, self._locks)
-        self._driver = Driver(slots=self._slots, timers=AsyncioTimers(), processes=self._agents, store=self.store)
+        self.words = Words()
+        self._agents = Agents(self._engines, self._folders, self._locks, self.words)
+        self._driver = Driver(
+            slots=self._slots,
+            timers=AsyncioTimers(),
+            processes=self._agents,
+            store=self.store,
+            on_notify=self._status_changed,
+        )
         self.stopping = asyncio.Event()
         self._making: set[str] = set()
         self._made = asyncio.Condition()
@@ -174,6 +182,10 @@ class Service:
             async with self._made:
                 self._making.discard(run_id)
                 self._made.notify_all()
+
+    def _status_changed(self, run_id: str, effect: Effect) -> None:
+        if effect["type"] == "notify" and effect["status"] != "running":
+            self.words.forget(run_id)
 
     def _forget_soon(self, run_id: str) -> None:
         self._spawn(self._forget(run_id))

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _EXAMPLES = Path(__file__).resolve().parents[2]
+TOKEN = "TURNLATCH_TOKEN"
+"""The environment variable with the token that clients have to know."""
 SHARED = _EXAMPLES / "service"
 """What both services share: the API's description, the engine table, the scripted agent, the skills."""
 
@@ -54,7 +56,7 @@ def read_settings(arguments: Sequence[str] | None, environment: Mapping[str, str
     parser.add_argument("--console", type=Path, default=_EXAMPLES / "console/dist", help="the built console")
     parser.add_argument("--slots", type=_slots, default=2, help="how many turns run at a time")
     given = parser.parse_args(arguments)
-    token = environment.get("TURNLATCH_TOKEN") or None
+    token = environment.get(TOKEN) or None
     settings = Settings(
         host=given.host,
         port=given.port,
@@ -66,7 +68,7 @@ def read_settings(arguments: Sequence[str] | None, environment: Mapping[str, str
         token=token,
     )
     if not settings.on_loopback and token is None:
-        raise SettingsInvalid(f"{given.host} can be reached from outside: set TURNLATCH_TOKEN, or use 127.0.0.1")
+        raise SettingsInvalid(f"{given.host} can be reached from outside: set {TOKEN}, or use 127.0.0.1")
     return settings
 
 

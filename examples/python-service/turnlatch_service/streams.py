@@ -1,4 +1,4 @@
-"""Server-sent events: a run's steps as its journal tells them, and the changes of all runs."""
+"""Server-sent events: a run's steps from its journal, the agent's words between them, and all runs' changes."""
 
 from __future__ import annotations
 
@@ -61,20 +61,27 @@ class Replay:
 
 
 async def _steps(service: Service, run_id: str, plan: Plan, last: int) -> AsyncGenerator[bytes, None]:
-    replay = Replay(plan)
-    with service.changes.of(run_id) as changed:
+    replay, listener = Replay(plan), service.words.listener(run_id)
+    with service.changes.of(run_id) as changed, service.words.changes.of(run_id) as said:
+        changed.set()
         while not service.stopping.is_set():
-            changed.clear()
-            seen = 0 if replay.run is None else replay.run.revision
-            lines = await service.store.lines(run_id, seen)
-            # Old turns are judged again on the way, which is not for the event loop to wait for.
-            for revision, step in await asyncio.to_thread(replay.take, lines):
-                if revision > last:
-                    yield _event(revision, "step", step)
-            if replay.run is not None and replay.run.ended:
-                yield b"event: end\ndata: {}\n\n"
+            if changed.is_set():
+                changed.clear()
+                seen = 0 if replay.run is None else replay.run.revision
+                lines = await service.store.lines(run_id, seen)
+                # Old turns are judged again on the way, which is not for the event loop to wait for.
+                for revision, step in await asyncio.to_thread(replay.take, lines):
+                    if revision > last:
+                        yield _event("step", step, revision)
+            run = replay.run
+            if run is not None and run.ended:
+                yield _event("end", "{}")
                 return
-            if not await _wake(service, changed):
+            said.clear()
+            # Words stand behind the step that began their turn and never behind the one that ended it.
+            if run is not None and run.status == "running" and (news := listener.news(run.attempt_number)):
+                yield _event("said", compact(news))
+            if not await _wake(changed, said, service.stopping):
                 yield _HEARTBEAT
 
 
@@ -85,14 +92,14 @@ async def _changed(service: Service, last: int) -> AsyncGenerator[bytes, None]:
             while changes := await service.jobs.changes_after(last):
                 for change in changes:
                     last = change.number
-                    yield _event(last, "changed", compact({"run_id": change.run_id, "revision": change.revision}))
-            if not await _wake(service, changed):
+                    yield _event("changed", compact({"run_id": change.run_id, "revision": change.revision}), last)
+            if not await _wake(changed, service.stopping):
                 yield _HEARTBEAT
 
 
-async def _wake(service: Service, changed: asyncio.Event) -> bool:
-    """Waits for a change or the service's end. ``False`` if it is time for a sign of life."""
-    waits = [asyncio.ensure_future(event.wait()) for event in (changed, service.stopping)]
+async def _wake(*events: asyncio.Event) -> bool:
+    """Waits for one of these. ``False`` if it is time for a sign of life."""
+    waits = [asyncio.ensure_future(event.wait()) for event in events]
     try:
         done, _ = await asyncio.wait(waits, timeout=_HEARTBEAT_SEC, return_when=asyncio.FIRST_COMPLETED)
     finally:
@@ -101,8 +108,10 @@ async def _wake(service: Service, changed: asyncio.Event) -> bool:
     return bool(done)
 
 
-def _event(number: int, name: str, data: str) -> bytes:
-    return f"id: {number}\nevent: {name}\ndata: {data}\n\n".encode()
+def _event(name: str, data: str, number: int | None = None) -> bytes:
+    """An event with a number is one that a client can go on after."""
+    place = "" if number is None else f"id: {number}\n"
+    return f"{place}event: {name}\ndata: {data}\n\n".encode()
 
 
 def _stream(events: AsyncGenerator[bytes, None]) -> Response:
