@@ -21,6 +21,7 @@ export {
 export { CorePanicked, NotLoaded, Refused, Rejected, TurnlatchError } from './errors.js';
 export { Entry, Journal, readRecord, recordJson } from './journal.js';
 export { admit, describeSkill, Plan } from './plan.js';
+export { type DecoderOptions, decodeStream, StreamDecoder } from './stream.js';
 export type * from './types.js';
 
 /** Where the wasm comes from: a URL, a request, a response, bytes, or a compiled `WebAssembly.Module`. */

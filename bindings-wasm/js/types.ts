@@ -56,12 +56,70 @@ export interface Message {
 	text: string;
 }
 
+/** How an agent's command line writes its turn; `docs/streams.md` has the programs and options that do so. */
+export type StreamFormat =
+	| 'text'
+	| 'ndjson'
+	| 'codex-jsonl'
+	| 'claude-stream-json'
+	| 'qwen-stream-json'
+	| 'gemini-stream-json'
+	| 'gemini-json'
+	| 'opencode-json'
+	| 'pi-json'
+	| 'acp';
+
+/** Everything that an agent's process printed in a turn; without `exit_code` the process lives on. */
+export interface Stream {
+	format: StreamFormat;
+	stdout: string;
+	stderr?: string;
+	exit_code?: number | bigint;
+}
+
+/** Tokens of a turn, as the agent tells them: a number that it made up may be too large for a JavaScript number. */
+export interface Usage {
+	input_tokens: number | bigint;
+	output_tokens: number | bigint;
+	/** Of those read, the ones that came from a cache. */
+	cached_input_tokens?: number | bigint;
+}
+
+/** What a turn's stream says. */
+export interface Decoded {
+	messages: Message[];
+	session_handle?: string;
+	failure_reason?: string;
+	usage?: Usage;
+	diagnostics: Note[];
+}
+
+/** A piece of a message, as it came; pieces of one message are joined. */
+export interface Piece {
+	/** Which message of the turn it belongs to, counted from 0. */
+	message: number;
+	role: string;
+	text: string;
+}
+
+/** What came of some bytes of a stream. */
+export interface Progress {
+	/** What was said, in order, for people who look on. */
+	pieces: Piece[];
+	/** Whether the stream says that the turn is over; a process that stays alive does not say it by ending. */
+	turn_over: boolean;
+	/** Nothing more is read, because there is too much of it or it is not UTF-8: the process can be ended. */
+	stop: boolean;
+	/** What the agent asks for on the way and is to be given: texts for its stdin, in order. */
+	write: string[];
+}
+
 export interface SlotGranted {
 	type: 'slot_granted';
 	slot_id: string;
 }
 
-/** What a finished turn left behind; at most one of `output`, `messages` and `text`. */
+/** What a finished turn left behind; at most one of `output`, `messages`, `text` and `stream`. */
 export interface TurnReport {
 	attempt_number?: number | bigint;
 	slot_id?: string;
@@ -70,8 +128,13 @@ export interface TurnReport {
 	output?: JsonInput;
 	messages?: readonly Message[];
 	text?: string;
+	/** What the process printed, for the core to decode; it has the exit code too. */
+	stream?: Stream;
 	session_handle?: string;
 	artifacts?: readonly string[];
+	usage?: Usage;
+	/** What was strange about the stream; the decision goes on telling it. */
+	diagnostics?: readonly Note[];
 }
 
 export interface TurnFinished extends TurnReport {

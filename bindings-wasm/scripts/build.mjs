@@ -113,7 +113,7 @@ function writeTypes() {
 		stdio: 'inherit',
 	});
 	const offered =
-		/^(index|core|engine|errors|full|journal|plan|public|slim|types|validator|(driver|node|browser)\/.+)\.d\.ts$/;
+		/^(index|core|engine|errors|full|journal|plan|public|slim|stream|types|validator|(driver|node|browser)\/.+)\.d\.ts$/;
 	cpSync(join(dist, 'web.d.ts'), join(dist, 'index.d.ts'));
 	const files = readdirSync(dist, { recursive: true, encoding: 'utf8' });
 	for (const file of files.filter((name) => name.endsWith('.d.ts'))) {

@@ -1,7 +1,8 @@
 //! The core for JavaScript. Each function converts in, calls the core, and converts out; `js/` gives it its types.
 //!
-//! Plans and runs live in here under a handle. Everything else crosses as text: JavaScript writes and reads JSON faster
-//! than an object can be walked from here, member by member, and text needs no care for `__proto__` and large integers.
+//! Plans, runs and decoders live in here under a handle. Everything else crosses as text: JavaScript writes and reads
+//! JSON faster than an object can be walked from here, member by member, and text needs no care for `__proto__` and large
+//! integers.
 
 #[cfg(feature = "breakable")]
 mod breakable;
@@ -12,6 +13,7 @@ mod errors;
 mod journal;
 mod panics;
 mod run;
+mod stream;
 mod table;
 #[cfg(feature = "slim")]
 mod validator;

@@ -7,9 +7,8 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { type Limits, Run, type TurnReport } from 'turnlatch';
-import { type Command, SubprocessRunner, singleLine } from 'turnlatch/node';
-import { TurnOutput } from '../js/node/turn-output.js';
+import { type Limits, type Message, Run, type TurnReport } from 'turnlatch';
+import { type Command, SubprocessRunner } from 'turnlatch/node';
 import { PACKAGE } from './files.js';
 import { plan, processesMarked, shell, until } from './hosting.js';
 
@@ -17,6 +16,7 @@ const EFFECT = { type: 'start_turn', id: 'r1/2/1', attempt_number: 1, slot_id: '
 /** Children in the group, in a session of their own, and orphaned in a session of their own; none heeds SIGTERM. */
 const TREE = `trap '' TERM; sleep 100 & setsid sleep 100 & sh -c 'setsid sleep 100 &'; echo up; wait`;
 const aRun = (limits: Partial<Limits> = {}) => Run.create(plan('r1', {}, limits), 1)[0];
+const said = (text: string): Message[] => [{ role: 'assistant', text }];
 const sleepers = (mark: string) => processesMarked(mark).filter((line) => /^\d+ sleep 100/.test(line)).length;
 
 async function withRunner(
@@ -52,12 +52,12 @@ async function reportOf(command: Command, limits: Partial<Limits> = {}): Promise
 
 test('output, errors and exit code', async () => {
 	assert.deepEqual(await reportOf(shell('echo hello; echo why >&2')), {
-		text: 'hello\n',
+		messages: said('hello\n'),
 		exit_code: 0,
 		stderr: 'why\n',
 	});
-	assert.deepEqual(await reportOf(shell('echo half; exit 3')), { text: 'half\n', exit_code: 3, stderr: '' });
-	assert.deepEqual(await reportOf(shell('kill -9 $$')), { text: '', exit_code: 137, stderr: '' });
+	assert.deepEqual(await reportOf(shell('echo half; exit 3')), { messages: said('half\n'), exit_code: 3, stderr: '' });
+	assert.deepEqual(await reportOf(shell('kill -9 $$')), { messages: [], exit_code: 137, stderr: '' });
 	const missing = await reportOf({ argv: ['/no/such/agent'] });
 	assert.equal(missing.exit_code, 127);
 	assert.match(missing.stderr, /\/no\/such\/agent: .*ENOENT/);
@@ -65,36 +65,36 @@ test('output, errors and exit code', async () => {
 
 test('input, environment and directory', async () => {
 	const env = { WORD: 'w', PATH: '/usr/bin:/bin' };
-	assert.equal(
-		(await reportOf(shell('cat; echo $WORD; pwd', { stdin: 'in\n', env, cwd: '/usr' }))).text,
-		'in\nw\n/usr\n',
-	);
-	assert.equal((await reportOf({ argv: ['cat'] })).text, '', 'without stdin the input is empty');
-	assert.equal(
-		(await reportOf(shell('echo ok', { stdin: 'x'.repeat(5_000_000) }))).text,
-		'ok\n',
-		'nobody has to read it',
-	);
-	await assert.rejects(reportOf(shell('cat', { endOfTurn: 'a\n' })), /one line/);
+	const { messages } = await reportOf(shell('cat; echo $WORD; pwd', { stdin: 'in\n', env, cwd: '/usr' }));
+	assert.deepEqual(messages, said('in\nw\n/usr\n'));
+	assert.deepEqual((await reportOf({ argv: ['cat'] })).messages, [], 'without stdin the input is empty');
+	const unread = await reportOf(shell('echo ok', { stdin: 'x'.repeat(5_000_000) }));
+	assert.deepEqual(unread.messages, said('ok\n'), 'nobody has to read it');
+});
+
+test('a command whose output cannot be read is not started', async () => {
+	for (const wrong of [{ endOfTurn: 'a\n' }, { sticky: true }, { stream: 'xml' as never }]) {
+		await assert.rejects(reportOf(shell('cat', wrong)), { name: 'Rejected', code: 'EVENT_MALFORMED' });
+	}
 });
 
 for (const octal of ['\\377', 'ok \\342\\202', '\\355\\240\\200']) {
 	test(`output that is not UTF-8 is a failure: ${octal}`, async () => {
 		const sleeps = octal === '\\377' ? 'sleep 100' : ':';
-		const { failure_reason, text } = await reportOf(shell(`printf '${octal}'; ${sleeps}`));
-		assert.deepEqual([failure_reason, text], ['OUTPUT_NOT_UTF8', undefined]);
+		const { failure_reason, exit_code } = await reportOf(shell(`printf '${octal}'; ${sleeps}`));
+		assert.equal(failure_reason, 'OUTPUT_NOT_UTF8');
+		if (octal === '\\377') assert.equal(exit_code, undefined, 'the runner itself has ended it');
 	});
 }
 
-test('output over the limit is cut just above it and the process ended', async () => {
-	const { text = '', exit_code } = await reportOf(shell('while :; do printf 😀😀😀😀; done'), {
+test('a process that says more than the limit is ended', async () => {
+	const { messages = [], exit_code } = await reportOf(shell('while :; do printf 😀😀😀😀; done'), {
 		turn_text_bytes: 10_000,
 	});
-	assert.equal(Buffer.byteLength(text), 10_004);
 	assert.equal(exit_code, undefined);
 	const run = aRun({ turn_text_bytes: 10_000 });
 	run.apply({ type: 'slot_granted', slot_id: 'r1/s1' }, 2);
-	run.apply({ type: 'turn_finished', attempt_number: 1, text }, 3);
+	run.apply({ type: 'turn_finished', attempt_number: 1, messages }, 3);
 	assert.match(JSON.stringify(run.explain()), /OUTPUT_TOO_LARGE/);
 });
 
@@ -102,14 +102,14 @@ test('a turn that takes too long is ended with its children', async () => {
 	const mark = randomUUID();
 	const env = { ...process.env, TURNLATCH_TEST: mark };
 	const report = await reportOf(shell('echo begin; sleep 100 & sleep 100', { env, timeoutMs: 300 }));
-	assert.deepEqual(report, { text: 'begin\n', failure_reason: 'TIMEOUT', stderr: '' });
+	assert.deepEqual(report, { messages: said('begin\n'), failure_reason: 'TIMEOUT', stderr: '' });
 	assert.deepEqual(processesMarked(mark), []);
 });
 
 test('children left behind by a finished agent are ended', async () => {
 	const mark = randomUUID();
 	const env = { ...process.env, TURNLATCH_TEST: mark };
-	assert.equal((await reportOf(shell('sleep 100 & echo ok', { env }))).text, 'ok\n');
+	assert.deepEqual((await reportOf(shell('sleep 100 & echo ok', { env }))).messages, said('ok\n'));
 	assert.deepEqual(processesMarked(mark), []);
 });
 
@@ -154,21 +154,3 @@ test('everything dies with the host, and the next host waits for that', async ()
 	assert.deepEqual(readdirSync(folder), []);
 	rmSync(folder, { recursive: true });
 });
-
-test('where output is cut into chunks makes no difference', () => {
-	const data = Buffer.from('é\n==x\n==\r\n€ 😀==\n==\n==\nrest\n=');
-	for (let first = 0; first <= data.length; first += 1) {
-		for (let second = first; second <= data.length; second += 1) {
-			const output = new TurnOutput(100, '==');
-			const cuts = [data.subarray(0, first), data.subarray(first, second), data.subarray(second)];
-			assert.deepEqual(
-				cuts.flatMap((chunk) => output.feed(chunk)),
-				['é\n==x\n', '\n€ 😀==\n'.slice(1), ''],
-			);
-			output.end();
-			assert.deepEqual([output.text, output.stopped], ['rest\n=', false]);
-		}
-	}
-});
-
-test('a reply is one line', () => assert.equal(singleLine('a\r\nb\u2028c\nd'), 'a b c d'));

@@ -76,6 +76,27 @@ for (const way of WAYS) {
 	});
 }
 
+test('a decoder is lost with its instance and says so; the next one works', () => {
+	const decoder = new core.StreamDecoder('text');
+	const freed = new core.StreamDecoder('text');
+	decoder.feed(new Uint8Array([65]));
+	panicOf('panic');
+	const others = new core.StreamDecoder('text');
+	for (const call of [() => decoder.feed(new Uint8Array()), () => decoder.prompt('x'), () => decoder.finish()]) {
+		assert.throws(call, (error: unknown) => {
+			assert.ok(error instanceof core.CorePanicked);
+			assert.match(error.message, /this decoder was lost with it; make a new one/);
+			return true;
+		});
+	}
+	// It must not give back what belongs to a decoder of the new instance.
+	freed.free();
+	decoder.free();
+	others.feed(new Uint8Array([66]));
+	assert.deepEqual(others.finish('', 0).messages, [{ role: 'assistant', text: 'B' }]);
+	others.free();
+});
+
 test('the error carries the message of the panic', () => {
 	const error = panicOf('panic');
 	assert.match(error.message, /broken on purpose/);

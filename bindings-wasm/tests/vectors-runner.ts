@@ -6,6 +6,7 @@
 import type * as turnlatch from 'turnlatch';
 import { canonical, compact, define, read } from './exact-json.js';
 import { reorder, resignJournal, resignSnapshot } from './tamper.js';
+import { decodedInPieces, type Fed, fed } from './vectors-streams.js';
 
 export type Package = typeof turnlatch;
 type Json = unknown;
@@ -180,6 +181,15 @@ function rejected(error: turnlatch.Rejected): Json {
 	return { rejected: { code: error.code, message: error.message, ...receipt } };
 }
 
+function orRejected(core: Package, work: () => Json): Json {
+	try {
+		return work();
+	} catch (error) {
+		if (!(error instanceof core.Rejected)) throw error;
+		return rejected(error);
+	}
+}
+
 function notLoaded(core: Package, error: unknown): Json {
 	if (!(error instanceof core.NotLoaded)) throw error;
 	return { load_error: { code: error.code, place: error.details.place, message: error.message } };
@@ -195,12 +205,7 @@ function job(core: Package, { body, run_id }: { body: string; run_id: string }):
 }
 
 function eventOf(core: Package, { kind, body }: { kind: 'reply'; body: string }): Json {
-	try {
-		return core.requestEvent(kind, body);
-	} catch (error) {
-		if (!(error instanceof core.Rejected)) throw error;
-		return rejected(error);
-	}
+	return orRejected(core, () => core.requestEvent(kind, body));
 }
 
 /** One run on its way through a vector, with its journals. */
@@ -252,6 +257,10 @@ class Stage {
 				return this.#query(argument);
 			case 'turn':
 				return this.#turn(argument);
+			case 'stream':
+				return this.#stream(argument as turnlatch.Stream);
+			case 'feed':
+				return orRejected(this.#core, () => fed(this.#core, argument as Fed));
 			case 'patch':
 				return this.#patch(argument as { skill: string; mode: turnlatch.ExecutionMode });
 			case 'reload':
@@ -391,12 +400,19 @@ class Stage {
 
 	/** The gate alone; the attempt is 1 unless the report says otherwise. */
 	#turn(report: Json): Json {
-		try {
-			return this.#core.evaluateTurn(this.#plan, report as turnlatch.TurnReport);
-		} catch (error) {
-			if (error instanceof this.#core.Rejected) return rejected(error);
-			throw error;
-		}
+		return orRejected(this.#core, () => this.#core.evaluateTurn(this.#plan, report as turnlatch.TurnReport));
+	}
+
+	/** What a stream says, and what the gates make of it. However it is cut, it says the same. */
+	#stream(stream: turnlatch.Stream): Json {
+		return orRejected(this.#core, () => {
+			const decoded = this.#core.decodeStream(stream);
+			for (const size of stream.exit_code === undefined ? [] : [1, 7, 4096]) {
+				const cut = decodedInPieces(this.#core, stream, size);
+				assert(compact(cut) === compact(decoded), `cut into pieces of ${size} bytes it says ${compact(cut)}`);
+			}
+			return { decoded, judged: this.#turn({ stream }) };
+		});
 	}
 
 	#patch({ skill, mode }: { skill: string; mode: turnlatch.ExecutionMode }): Json {

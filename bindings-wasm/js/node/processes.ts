@@ -16,32 +16,32 @@ import type { Socket } from 'node:net';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import type { Finished, MaybePromise, Processes } from '../driver/index.js';
-import { type InjectReply, type Run, type StartTurn, type TurnReport, unreadableReport } from '../public.js';
+import {
+	type Decoded,
+	type InjectReply,
+	type Piece,
+	type Progress,
+	type Run,
+	type StartTurn,
+	type StreamDecoder,
+	type TurnReport,
+	unreadableReport,
+} from '../public.js';
+import { type Command, checkCommand, decoderOf, isSticky } from './command.js';
 import { MARK } from './marked.js';
 import { SlotMarks } from './slot-marks.js';
 import type { Order } from './supervise.js';
-import { TurnOutput } from './turn-output.js';
 
-/**
- * How to run a turn. `env` replaces the environment; `timeoutMs` is for one turn.
- *
- * With `endOfTurn` the process is sticky: its input stays open, and a turn ends with a line of output that is equal to
- * it. Without, the turn ends with the process, which reads `stdin` and then the end of its input.
- */
-export interface Command {
-	readonly argv: readonly string[];
-	readonly stdin?: string;
-	readonly env?: Readonly<Record<string, string | undefined>>;
-	readonly cwd?: string;
-	readonly timeoutMs?: number;
-	readonly endOfTurn?: string;
+/** What an agent said while its turn is under way. Nothing is decided by it. */
+export interface Said {
+	run_id: string;
+	attempt_number: number;
+	pieces: Piece[];
 }
 
 export interface SubprocessOptions {
-	/** Makes the turn's report of the output, for agents that print more than their words. */
-	readonly report?: (text: string) => TurnReport;
-	/** Makes the one line that a sticky process is given for a reply: {@link singleLine} unless told. */
-	readonly replyLine?: (response: string) => string;
+	/** Told what the agent says, as it comes. Whatever it throws is written to the console and breaks no turn. */
+	readonly onSaid?: (said: Said) => MaybePromise<void>;
 	/** The time between SIGTERM and SIGKILL: 2000. */
 	readonly graceMs?: number;
 	/**
@@ -58,16 +58,14 @@ const STDERR_KEPT = 256;
 /** What a supervisor waits for at most, after the grace: ten seconds for the kernel and two of its own. */
 const SUPERVISORS_MS = 12_000;
 
-/** The reply with its line breaks made spaces. `JSON.stringify` in its place loses nothing, if the agent decodes. */
-export function singleLine(response: string): string {
-	return response.split(/\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/).join(' ');
-}
+const NOTHING = new Uint8Array();
 
 interface Running {
+	readonly runId: string;
 	readonly slotId: string;
 	attemptNumber: number;
 	readonly command: Command;
-	readonly output: TurnOutput;
+	readonly decoder: StreamDecoder;
 	readonly supervisor: ChildProcess;
 	readonly lifeline: Socket;
 	readonly stdin: Socket | undefined;
@@ -78,7 +76,9 @@ interface Running {
 	/** The command's process group, when the supervisor has told it. */
 	group?: number;
 	stderr: Buffer;
-	failureReason?: string;
+	/** Nothing more is read: there is too much of it, it is not UTF-8, or its decoder was lost. */
+	stopped: boolean;
+	timedOut: boolean;
 	/** Ended on request: nobody waits for a report. */
 	unheard: boolean;
 	alarm?: NodeJS.Timeout;
@@ -87,23 +87,21 @@ interface Running {
 /**
  * Runs every turn, or every sticky run, as a process. `command(run, effect)` says what to run.
  *
- * Output over the run's limit of turn text is cut just above it, so that the core says `OUTPUT_TOO_LARGE`, and the
- * process is ended; so is one whose output is not UTF-8.
+ * The core decodes the output as it comes ({@link StreamDecoder}). A process that says more than the run's limit of turn
+ * text is ended, and the core says `OUTPUT_TOO_LARGE`; so is one whose output is not UTF-8.
  */
 export class SubprocessRunner implements Processes {
 	readonly #command: (run: Run, effect: StartTurn) => MaybePromise<Command>;
-	readonly #report: (text: string) => TurnReport;
-	readonly #replyLine: (response: string) => string;
+	readonly #onSaid: ((said: Said) => MaybePromise<void>) | undefined;
 	readonly #graceMs: number;
 	readonly #marks: SlotMarks | undefined;
 	readonly #processes = new Map<string, Running>();
 	readonly #stderr = new Map<string, string>();
 
 	constructor(command: (run: Run, effect: StartTurn) => MaybePromise<Command>, options: SubprocessOptions = {}) {
-		const { report = (text) => ({ text }), replyLine = singleLine, graceMs = 2000, marks } = options;
+		const { onSaid, graceMs = 2000, marks } = options;
 		this.#command = command;
-		this.#report = report;
-		this.#replyLine = replyLine;
+		this.#onSaid = onSaid;
 		this.#graceMs = graceMs;
 		this.#marks = marks === undefined ? undefined : new SlotMarks(marks, graceMs + SUPERVISORS_MS);
 	}
@@ -114,18 +112,17 @@ export class SubprocessRunner implements Processes {
 		if (this.#processes.has(slotId)) return this.attach(slotId, finished);
 		const command = await this.#command(run, effect);
 		checkCommand(command);
-		const output = new TurnOutput(turnTextLimit(run), command.endOfTurn);
 		const mark = randomUUID();
 		const markFile = await this.#marks?.take(slotId, mark);
 		try {
-			this.#spawn(effect, command, output, finished, mark, markFile);
+			this.#spawn(run, effect, command, finished, mark, markFile);
 		} catch (error) {
 			this.#marks?.forget(slotId);
 			throw error;
 		}
 	}
 
-	/** Writes the reply as one line to the process; the same effect only once. */
+	/** Writes the reply to the process, as its format wants it; the same effect only once. */
 	inject(_run: Run, effect: InjectReply, finished: Finished): void {
 		const running = this.#processes.get(effect.slot_id);
 		if (running === undefined) {
@@ -134,11 +131,12 @@ export class SubprocessRunner implements Processes {
 		}
 		running.finished = finished;
 		if (running.injected === effect.id) return;
+		const words = running.decoder.prompt(effect.response);
 		running.injected = effect.id;
 		running.attemptNumber = effect.attempt_number;
 		running.inTurn = true;
 		this.#arm(running);
-		running.stdin?.write(`${this.#replyLine(effect.response)}\n`);
+		running.stdin?.write(words);
 	}
 
 	/** Reports to another driver from now on. */
@@ -173,15 +171,17 @@ export class SubprocessRunner implements Processes {
 	}
 
 	#spawn(
+		run: Run,
 		{ slot_id: slotId, attempt_number: attemptNumber }: StartTurn,
 		command: Command,
-		output: TurnOutput,
 		finished: Finished,
 		mark: string,
 		markFile: string | undefined,
 	): void {
-		const { argv, env = process.env, cwd, stdin, endOfTurn } = command;
-		const input = stdin !== undefined || endOfTurn !== undefined;
+		const { argv, env = process.env, cwd, stdin } = command;
+		const decoder = decoderOf(run, command);
+		const prompt = stdin === undefined ? undefined : decoder.prompt(stdin);
+		const input = prompt !== undefined || isSticky(command);
 		const supervisor = spawn(process.execPath, [SUPERVISOR], {
 			// Its own environment is almost empty: what the command's says to Node is not meant for the supervisor.
 			env: { [MARK]: mark },
@@ -191,10 +191,11 @@ export class SubprocessRunner implements Processes {
 		const [, , , lifeline, feed, out, err] = supervisor.stdio as unknown as (Socket | undefined)[];
 		if (lifeline === undefined || out === undefined || err === undefined) throw new Error('there are no pipes');
 		const running: Running = {
+			runId: run.runId,
 			slotId,
 			attemptNumber,
 			command,
-			output,
+			decoder,
 			supervisor,
 			lifeline,
 			stdin: input ? feed : undefined,
@@ -206,6 +207,8 @@ export class SubprocessRunner implements Processes {
 			finished,
 			inTurn: true,
 			stderr: Buffer.alloc(0),
+			stopped: false,
+			timedOut: false,
 			unheard: false,
 		};
 		this.#processes.set(slotId, running);
@@ -228,33 +231,59 @@ export class SubprocessRunner implements Processes {
 			running.stderr = Buffer.concat([running.stderr, chunk]).subarray(-STDERR_BYTES);
 		});
 		this.#arm(running);
-		if (stdin !== undefined) running.stdin?.write(stdin);
-		if (endOfTurn === undefined) running.stdin?.end();
+		if (prompt !== undefined) running.stdin?.write(prompt);
+		if (!isSticky(command)) running.stdin?.end();
 	}
 
 	#take(running: Running, chunk: Buffer): void {
-		const { output } = running;
 		// What comes after that is only emptied, so that the process can end.
-		if (output.stopped || running.failureReason !== undefined || running.unheard) return;
-		for (const turn of output.feed(chunk)) {
-			// An end without a turn is the agent's mistake and no result of anything.
-			if (!running.inTurn) continue;
-			running.inTurn = false;
-			clearTimeout(running.alarm);
-			running.finished(this.#reportOf(running, turn));
+		if (running.stopped || running.timedOut || running.unheard) return;
+		try {
+			let progress = running.decoder.feed(chunk);
+			this.#follow(running, progress);
+			while (progress.turn_over && !progress.stop && isSticky(running.command)) {
+				this.#endTurn(running, running.decoder.finish());
+				progress = running.decoder.feed(NOTHING);
+				this.#follow(running, progress);
+			}
+			running.stopped = progress.stop;
+		} catch {
+			// The decoder was lost with its instance, and the turn with it; its report will say so.
+			running.stopped = true;
 		}
-		if (output.stopped) void this.#end(running);
+		if (running.stopped) void this.#end(running);
+	}
+
+	#follow(running: Running, { pieces, write }: Progress): void {
+		for (const text of write) running.stdin?.write(text);
+		if (pieces.length === 0 || !running.inTurn) return;
+		void this.#tell({ run_id: running.runId, attempt_number: running.attemptNumber, pieces });
+	}
+
+	async #tell(said: Said): Promise<void> {
+		try {
+			await this.#onSaid?.(said);
+		} catch (error) {
+			console.error('turnlatch: onSaid failed:', error);
+		}
+	}
+
+	/** A turn of a sticky process is over. An end without a turn is the agent's mistake and no result of anything. */
+	#endTurn(running: Running, decoded: Decoded): void {
+		if (!running.inTurn) return;
+		running.inTurn = false;
+		clearTimeout(running.alarm);
+		running.finished(reportOf(decoded));
 	}
 
 	#ended(slotId: string, code: number | null, signal: NodeJS.Signals | null): void {
 		const running = this.#processes.get(slotId);
 		if (running === undefined) return;
-		const { output, command, stderr } = running;
+		const { command, stderr } = running;
 		clearTimeout(running.alarm);
 		running.lifeline.destroy();
 		// A supervisor that was killed has not ended its command.
 		if (signal !== null && running.group !== undefined) killGroup(running.group);
-		if (running.failureReason === undefined) output.end();
 		this.#marks?.forget(slotId);
 		this.#processes.delete(slotId);
 		this.#stderr.delete(slotId);
@@ -263,26 +292,11 @@ export class SubprocessRunner implements Processes {
 			if (this.#stderr.size <= STDERR_KEPT) break;
 			this.#stderr.delete(oldest);
 		}
-		if (running.unheard) return;
-		if (running.inTurn) running.finished(this.#lastReport(running, code ?? 128 + constants.signals.SIGKILL));
-		if (command.endOfTurn !== undefined) running.finished(null);
-	}
-
-	/** The report of a turn that ended with its process. */
-	#lastReport(running: Running, code: number): TurnReport {
-		const { output, failureReason } = running;
-		if (output.tooLarge) return { text: output.text };
-		if (output.notUtf8) return { failure_reason: 'OUTPUT_NOT_UTF8' };
-		const report = this.#reportOf(running, output.text);
-		return failureReason === undefined ? { ...report, exit_code: code } : { ...report, failure_reason: failureReason };
-	}
-
-	#reportOf({ attemptNumber, slotId }: Running, text: string): TurnReport {
-		try {
-			return { ...this.#report(text) };
-		} catch {
-			return unreadableReport(attemptNumber, slotId);
+		if (!running.unheard) {
+			if (running.inTurn) running.finished(lastReport(running, code ?? 128 + constants.signals.SIGKILL));
+			if (isSticky(command)) running.finished(null);
 		}
+		running.decoder.free();
 	}
 
 	#end(running: Running): Promise<void> {
@@ -294,27 +308,27 @@ export class SubprocessRunner implements Processes {
 		const { timeoutMs } = running.command;
 		if (timeoutMs === undefined) return;
 		running.alarm = setTimeout(() => {
-			if (running.output.stopped) return;
-			running.failureReason = 'TIMEOUT';
+			if (running.stopped) return;
+			running.timedOut = true;
 			void this.#end(running);
 		}, timeoutMs);
 	}
 }
 
-function turnTextLimit(run: Run): number {
-	const { plan } = run.snapshot().run as { plan: { limits: { turn_text_bytes: number } } };
-	return plan.limits.turn_text_bytes;
+/** The report of a turn that ended with its process. What ended it counts more than what became of the process then. */
+function lastReport(running: Running, code: number): TurnReport {
+	const { attemptNumber, decoder, slotId, stderr, stopped, timedOut } = running;
+	try {
+		if (stopped) return reportOf(decoder.finish());
+		const report = reportOf(decoder.finish(stderr.toString(), code));
+		return timedOut ? { ...report, failure_reason: 'TIMEOUT' } : { ...report, exit_code: code };
+	} catch {
+		return unreadableReport(attemptNumber, slotId);
+	}
 }
 
-function checkCommand({ argv, endOfTurn, timeoutMs }: Command): void {
-	if (argv.length === 0) throw new TypeError('argv names no program');
-	if (endOfTurn !== undefined && /[\r\n]/.test(endOfTurn)) {
-		throw new TypeError('endOfTurn is one line, without its line break');
-	}
-	// Above that, `setTimeout` would fire at once.
-	if (timeoutMs !== undefined && !(timeoutMs >= 0 && timeoutMs < 2 ** 31)) {
-		throw new RangeError('timeoutMs is between 0 and 2 147 483 647');
-	}
+function reportOf({ diagnostics, ...said }: Decoded): TurnReport {
+	return diagnostics.length === 0 ? said : { ...said, diagnostics };
 }
 
 function killGroup(group: number): void {

@@ -5,6 +5,8 @@ import {
 	admit,
 	CorePanicked,
 	codes,
+	type Decoded,
+	decodeStream,
 	type Effect,
 	type Event,
 	evaluateTurn,
@@ -17,6 +19,8 @@ import {
 	Run,
 	replay,
 	type Status,
+	StreamDecoder,
+	type StreamFormat,
 } from 'turnlatch';
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -115,6 +119,21 @@ export async function aWholeRun(): Promise<void> {
 	run[Symbol.dispose]();
 }
 
+export function everyStream(formats: StreamFormat[], chunk: Uint8Array): void {
+	for (const format of formats) {
+		const decoder = new StreamDecoder(format, { textLimit: 5, sticky: true, endOfTurn: '---', workFolder: '/work' });
+		const { pieces, turn_over, stop, write } = decoder.feed(chunk);
+		same<typeof write, string[]>(true);
+		console.log(pieces[0]?.message, pieces[0]?.role, turn_over || stop, decoder.prompt('words'));
+		const decoded = decoder.finish('', 0);
+		same<typeof decoded, Decoded>(true);
+		console.log(decoded.usage?.input_tokens, decoded.diagnostics[0]?.code);
+		decoder[Symbol.dispose]();
+	}
+	const { messages, session_handle } = decodeStream({ format: 'codex-jsonl', stdout: '', exit_code: 0 });
+	console.log(messages[0]?.text, session_handle);
+}
+
 export function whatMustNotPass(run: Run, plan: Plan): void {
 	// @ts-expect-error slot_id is missing
 	run.apply({ type: 'slot_granted' }, 1);
@@ -130,6 +149,12 @@ export function whatMustNotPass(run: Run, plan: Plan): void {
 	evaluateTurn(plan, { txt: 'x' });
 	// @ts-expect-error a function is no data
 	run.reply(1, () => 1, 2);
+	// @ts-expect-error no such format
+	new StreamDecoder('xml');
+	// @ts-expect-error a stream has no text
+	evaluateTurn(plan, { stream: { format: 'text', text: 'x' } });
+	// @ts-expect-error a stream is fed with bytes
+	new StreamDecoder('text').feed('x');
 	// @ts-expect-error runs are made by create and fromJson
 	new Run();
 }

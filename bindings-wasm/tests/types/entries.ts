@@ -1,6 +1,6 @@
 // The other entries as type checkers must see them: nothing here runs. Those that are modules only are imported when they
 // are needed, which is what a consumer that uses `require` has to do.
-import type { Plan, Run, TurnlatchError } from 'turnlatch';
+import type { Plan, Run, StartTurn, TurnlatchError } from 'turnlatch';
 import * as turnlatch from 'turnlatch';
 import {
 	Driver,
@@ -13,17 +13,19 @@ import {
 	type Store,
 	StoreConflict,
 } from 'turnlatch/driver';
-import { type Command, type SqliteDatabase, SqliteStore, SubprocessRunner } from 'turnlatch/node';
+import { type Command, type Said, type SqliteDatabase, SqliteStore, SubprocessRunner } from 'turnlatch/node';
 import * as slim from 'turnlatch/slim';
 
 declare const database: SqliteDatabase;
 
 export async function hosting(plan: Plan, changed: Partial<DriverParts>): Promise<string | undefined> {
 	const store: Store = new SqliteStore(database, { compact: true });
-	const processes = new SubprocessRunner((run, effect): Command => {
+	const command = (run: Run, effect: StartTurn): Command => {
 		const resumed: string | undefined = effect.resume?.response;
-		return { argv: ['agent', run.runId, resumed ?? ''], timeoutMs: 1000 };
-	});
+		return { argv: ['agent', run.runId, resumed ?? ''], timeoutMs: 1000, stream: 'codex-jsonl' };
+	};
+	const onSaid = ({ run_id, attempt_number, pieces }: Said) => console.log(run_id, attempt_number, pieces[0]?.text);
+	const processes = new SubprocessRunner(command, { onSaid, graceMs: 500 });
 	const parts: DriverParts = { slots: new LocalSlots(1), timers: new LocalTimers(), processes, store };
 	const driver = new Driver({ ...parts, ...changed, onError: (_runId, what) => console.log(what?.type) });
 	try {
@@ -62,6 +64,8 @@ export function whatMustNotPass(driver: Driver): void {
 	new Driver({ store: new MemoryStore() });
 	// @ts-expect-error a command has an argv
 	new SubprocessRunner(() => ({ stdin: 'x' }));
+	// @ts-expect-error no such format
+	new SubprocessRunner(() => ({ argv: ['agent'], stream: 'xml' }));
 	// @ts-expect-error no such entry
 	void import('turnlatch/dist/core');
 	// @ts-expect-error no such status
