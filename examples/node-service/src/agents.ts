@@ -1,10 +1,10 @@
 /** The agents of runs as real processes, by the engine table. */
 
-import type { InjectReply, Run, StartTurn, TurnReport } from 'turnlatch';
+import type { InjectReply, Run, StartTurn } from 'turnlatch';
 import type { Finished, Processes } from 'turnlatch/driver';
-import { type Command, SubprocessRunner } from 'turnlatch/node';
-import { readReport } from './agent-output.js';
-import { type Engine, type EngineTable, environmentOf, filled } from './engines.js';
+import { type Command, type Said, SubprocessRunner } from 'turnlatch/node';
+import { withArtifacts } from './agent-output.js';
+import { type Engine, type EngineTable, environmentOf, filled, takesPrompt } from './engines.js';
 import { log } from './log.js';
 import type { RunFolders } from './run-folders.js';
 
@@ -13,34 +13,48 @@ const FINDS_PROCESSES = process.platform === 'linux';
 /** What a timer takes; about 25 days. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-interface Reader {
-	readonly read: (report: TurnReport) => TurnReport;
+/** What the kernel takes as one argument on Linux, without the zero byte at its end. */
+const LONGEST_ARGUMENT = 128 * 1024 - 1;
+
+/** What is known of the process in a slot. */
+interface Agent {
+	readonly runId: string;
+	readonly requiredArtifacts: readonly string[];
 	/** Whether the process may report more than one turn. */
 	readonly sticky: boolean;
 }
 
-/** The driver's part for processes: runs commands of the table and reads what they print as the table says. */
+export interface AgentsOptions {
+	/** The folder by which processes of a killed service are found. */
+	readonly marks: string;
+	/** Told what the agents say while their turns are under way. */
+	readonly onSaid: (said: Said) => void;
+	/** Told when a run's turn has ended, before its result is. */
+	readonly turnOver: (runId: string) => void;
+}
+
+/** The driver's part for processes: runs commands of the table, whose output is read as the table says. */
 export class Agents implements Processes {
 	readonly #table: EngineTable;
 	readonly #folders: RunFolders;
 	readonly #runner: SubprocessRunner;
-	readonly #readers = new Map<string, Reader>();
+	readonly #turnOver: (runId: string) => void;
+	/** By the slot that the process has. */
+	readonly #agents = new Map<string, Agent>();
 
-	constructor(table: EngineTable, folders: RunFolders, marks: string) {
+	constructor(table: EngineTable, folders: RunFolders, { marks, onSaid, turnOver }: AgentsOptions) {
 		this.#table = table;
 		this.#folders = folders;
-		// Every line that a sticky process is given is one JSON string, so that nothing of a reply is lost.
+		this.#turnOver = turnOver;
 		const command = (run: Run, effect: StartTurn) => this.#command(run, effect);
-		this.#runner = new SubprocessRunner(command, { replyLine: JSON.stringify, ...(FINDS_PROCESSES ? { marks } : {}) });
+		this.#runner = new SubprocessRunner(command, { onSaid, ...(FINDS_PROCESSES ? { marks } : {}) });
 	}
 
 	/** Starts the turn's process. */
 	async start(run: Run, effect: StartTurn, finished: Finished): Promise<void> {
 		const { slot_id: slotId } = effect;
-		const { plan, runId } = run;
-		const engine = this.#engineOf(run);
-		const read = (report: TurnReport) => readReport(engine, plan, this.#folders.work(runId), report);
-		this.#readers.set(slotId, { read, sticky: isSticky(run) });
+		const { required_artifacts: requiredArtifacts } = settingsOf(run);
+		this.#agents.set(slotId, { runId: run.runId, requiredArtifacts, sticky: isSticky(run) });
 		await this.#runner.start(run, effect, this.#heard(slotId, finished));
 	}
 
@@ -57,7 +71,9 @@ export class Agents implements Processes {
 	/** Ends the process and its children. */
 	async terminate(slotId: string): Promise<void> {
 		await this.#runner.terminate(slotId);
-		this.#readers.delete(slotId);
+		const agent = this.#agents.get(slotId);
+		if (agent !== undefined) this.#turnOver(agent.runId);
+		this.#agents.delete(slotId);
 	}
 
 	/** The slots whose process lives. */
@@ -72,13 +88,15 @@ export class Agents implements Processes {
 
 	#heard(slotId: string, finished: Finished): Finished {
 		return (report) => {
-			const reader = this.#readers.get(slotId);
-			if (report === null || reader?.sticky === false) this.#readers.delete(slotId);
+			const agent = this.#agents.get(slotId);
+			if (report === null || agent?.sticky === false) this.#agents.delete(slotId);
+			if (agent !== undefined) this.#turnOver(agent.runId);
 			if (report !== null && ((report.exit_code ?? 0) !== 0 || report.failure_reason !== undefined)) {
 				const stderr = this.#runner.stderr(slotId).slice(-500) || '(no stderr)';
 				log.warning(`agent in slot ${slotId} failed: ${stderr}`);
 			}
-			finished(report === null || reader === undefined ? report : readSafely(slotId, reader, report));
+			const isWhole = report === null || agent === undefined;
+			finished(isWhole ? report : withArtifacts(report, this.#folders.work(agent.runId), agent.requiredArtifacts));
 		};
 	}
 
@@ -93,16 +111,18 @@ export class Agents implements Processes {
 			if (engine.sticky === undefined) {
 				throw new Error(`engine ${settingsOf(run).engine} has no command for sticky processes`);
 			}
-			const { command, endOfTurn } = engine.sticky;
-			return { ...shared, argv: filled(command, values), stdin: `${JSON.stringify(prompt)}\n`, endOfTurn };
+			const { command, stream, endOfTurn } = engine.sticky;
+			const how = { ...shared, stream, argv: filled(command, values), stdin: prompt };
+			return endOfTurn === undefined ? { ...how, sticky: true } : { ...how, endOfTurn };
 		}
+		const { stream } = engine;
 		const { session_handle: handle, response } = effect.resume ?? {};
 		if (handle !== undefined && engine.resume !== undefined) {
-			const argv = filled(engine.resume, { ...values, session_handle: handle });
-			return { ...shared, argv, stdin: response ?? '' };
+			const told = toldTo(engine.resume, { ...values, session_handle: handle }, response ?? '');
+			return { ...shared, stream, ...told };
 		}
-		const stdin = response === undefined ? prompt : prompt + conversation(run);
-		return { ...shared, argv: filled(engine.first, values), stdin };
+		const words = response === undefined ? prompt : prompt + conversation(run);
+		return { ...shared, stream, ...toldTo(engine.first, values, words) };
 	}
 
 	#engineOf(run: Run): Engine {
@@ -121,20 +141,30 @@ export function conversation(run: Run): string {
 	return `\n\n## Conversation so far\n${parts.join('')}`;
 }
 
-function settingsOf(run: Run): { engine: string; profile: string } {
-	return run.plan.toData() as { engine: string; profile: string };
+/** The command with its words, where it wants them: as an argument, and then its input is empty, or as its input. */
+function toldTo(
+	command: readonly string[],
+	values: Readonly<Record<string, string>>,
+	words: string,
+): Pick<Command, 'argv' | 'stdin'> {
+	if (!takesPrompt(command)) return { argv: filled(command, values), stdin: words };
+	const argv = filled(command, { ...values, prompt: words });
+	if (argv.some((argument) => Buffer.byteLength(argument) > LONGEST_ARGUMENT || argument.includes('\0'))) {
+		throw new Error('the prompt does not fit into an argument of a command: it is over 128 KiB or has a zero byte');
+	}
+	return { argv };
+}
+
+interface PlanSettings {
+	readonly engine: string;
+	readonly profile: string;
+	readonly required_artifacts: readonly string[];
+}
+
+function settingsOf(run: Run): PlanSettings {
+	return run.plan.toData() as unknown as PlanSettings;
 }
 
 function isSticky(run: Run): boolean {
 	return settingsOf(run).profile === 'sticky_process';
-}
-
-function readSafely(slotId: string, { read }: Reader, report: TurnReport): TurnReport {
-	try {
-		return read(report);
-	} catch (error) {
-		log.error(`the output in slot ${slotId} could not be read`, error);
-		// Nothing that the core can read: the driver then tells it that the turn has ended without a report.
-		return { unreadable: true } as TurnReport;
-	}
 }

@@ -2,21 +2,33 @@
 
 import { readFileSync, realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { type DecoderOptions, Rejected, StreamDecoder, type StreamFormat } from 'turnlatch';
 import { inWords } from './log.js';
-import { SettingsInvalid } from './settings.js';
+import { SettingsInvalid, TOKEN } from './settings.js';
 
-const MEMBERS = ['first', 'resume', 'sticky', 'output', 'timeout_sec', 'env'];
+const MEMBERS = ['first', 'resume', 'sticky', 'stream', 'timeout_sec', 'env', 'inherit'];
+const STICKY_MEMBERS = ['command', 'stream', 'end_of_turn'];
 const INHERITED = ['PATH', 'HOME', 'LANG'];
 
 /** How one agent CLI is run. Commands are lists of arguments; there is no shell. */
 export interface Engine {
 	readonly first: readonly string[];
 	readonly resume: readonly string[] | undefined;
-	/** A process that stays alive while its run waits, and the line by which it says that a turn is over. */
-	readonly sticky: { readonly command: readonly string[]; readonly endOfTurn: string } | undefined;
-	readonly speaksMessages: boolean;
+	/** A process that stays alive while its run waits. */
+	readonly sticky: StickyEngine | undefined;
+	/** How the output is written. */
+	readonly stream: StreamFormat;
 	readonly timeoutSec: number;
 	readonly env: Readonly<Record<string, string>>;
+	/** The variables of the service's own environment that the agent gets too. */
+	readonly inherit: readonly string[];
+}
+
+/** With the line by which it says that a turn is over, if its output does not say it by itself. */
+export interface StickyEngine {
+	readonly command: readonly string[];
+	readonly stream: StreamFormat;
+	readonly endOfTurn: string | undefined;
 }
 
 /** The engines by name, and the folder that `{home}` stands for. */
@@ -29,7 +41,7 @@ export interface EngineTable {
 
 /** All that the agent gets of this service's environment, and what the table adds. */
 export function environmentOf(engine: Engine): Record<string, string> {
-	const inherited = INHERITED.flatMap((name) => {
+	const inherited = [...INHERITED, ...engine.inherit].flatMap((name) => {
 		const value = process.env[name];
 		return value === undefined ? [] : [[name, value]];
 	});
@@ -44,6 +56,11 @@ export function filled(command: readonly string[], values: Readonly<Record<strin
 			(whole, name: string) => (Object.hasOwn(values, name) ? values[name] : whole) ?? whole,
 		),
 	);
+}
+
+/** Whether the prompt is an argument of this command, and not its input. */
+export function takesPrompt(command: readonly string[]): boolean {
+	return command.some((argument) => argument.includes('{prompt}'));
 }
 
 /** Reads the table, or says what is wrong with it. */
@@ -74,32 +91,60 @@ export function readEngines(path: string): EngineTable {
 class Wrong extends Error {}
 
 function engineOf(given: Record<string, unknown>): Engine {
-	const unknown = Object.keys(given)
-		.filter((name) => !MEMBERS.includes(name))
-		.sort()[0];
-	if (unknown !== undefined) throw new Wrong(`unknown member ${unknown}`);
-	const { output = 'text', timeout_sec: timeoutSec = 600 } = given;
-	if (output !== 'text' && output !== 'messages') throw new Wrong('output is text or messages');
+	refuseOthers(given, MEMBERS, '');
+	const { timeout_sec: timeoutSec = 600, inherit = [] } = given;
+	const stream = streamOf(given.stream ?? 'text', 'stream');
 	if (typeof timeoutSec !== 'number' || timeoutSec <= 0) throw new Wrong('timeout_sec is a number above 0');
-	const env = membersOf(given.env);
-	if (!areTexts(env)) throw new Wrong('env is an object of texts');
+	const env = membersOf(given.env ?? {});
+	if (!isObject(given.env ?? {}) || !areTexts(env)) throw new Wrong('env is an object of texts');
+	if (!Array.isArray(inherit) || !inherit.every(isVariable)) throw new Wrong('inherit is a list of names of variables');
+	if (inherit.includes(TOKEN)) {
+		throw new Wrong(`inherit cannot have ${TOKEN}: agents must not speak for those who use the service`);
+	}
 	const first = commandOf(given.first, 'first');
 	if (first.some((part) => part.includes('{session_handle}'))) throw new Wrong('first has no session_handle yet');
 	return {
 		first,
 		resume: 'resume' in given ? commandOf(given.resume, 'resume') : undefined,
-		sticky: 'sticky' in given ? stickyOf(membersOf(given.sticky)) : undefined,
-		speaksMessages: output === 'messages',
+		sticky: 'sticky' in given ? stickyOf(membersOf(given.sticky), stream) : undefined,
+		stream,
 		timeoutSec,
 		env,
+		inherit,
 	};
 }
 
-function stickyOf({ command, end_of_turn: endOfTurn }: Record<string, unknown>): NonNullable<Engine['sticky']> {
-	if (typeof endOfTurn !== 'string' || !/^[^\r\n]+$/.test(endOfTurn)) {
-		throw new Wrong('sticky.end_of_turn is one line of text');
+function stickyOf(given: Record<string, unknown>, usual: StreamFormat): StickyEngine {
+	refuseOthers(given, STICKY_MEMBERS, 'sticky.');
+	const command = commandOf(given.command, 'sticky.command');
+	if (takesPrompt(command)) throw new Wrong('sticky.command has no prompt: it is written to the process');
+	const { end_of_turn: endOfTurn } = given;
+	if (endOfTurn !== undefined && typeof endOfTurn !== 'string') throw new Wrong('sticky.end_of_turn is a line of text');
+	const how: DecoderOptions = endOfTurn === undefined ? { sticky: true } : { endOfTurn };
+	const stream = streamOf(given.stream ?? usual, 'sticky', how);
+	return { command, stream, endOfTurn };
+}
+
+/** The core knows what it can read. */
+function streamOf(format: unknown, member: string, how: DecoderOptions = {}): StreamFormat {
+	try {
+		new StreamDecoder(format as StreamFormat, how).free();
+	} catch (error) {
+		if (!(error instanceof Rejected)) throw error;
+		throw new Wrong(`${member}: ${error.message}`);
 	}
-	return { command: commandOf(command, 'sticky.command'), endOfTurn };
+	return format as StreamFormat;
+}
+
+function refuseOthers(given: Record<string, unknown>, members: readonly string[], inside: string): void {
+	const [unknown] = Object.keys(given)
+		.filter((name) => !members.includes(name))
+		.sort();
+	if (unknown !== undefined) throw new Wrong(`unknown member ${inside}${unknown}`);
+}
+
+function isVariable(name: unknown): name is string {
+	return typeof name === 'string' && /^[^=\0]+$/.test(name);
 }
 
 function commandOf(given: unknown, which: string): string[] {
@@ -111,7 +156,11 @@ function commandOf(given: unknown, which: string): string[] {
 
 /** The members of an object; of anything else none. */
 function membersOf(value: unknown): Record<string, unknown> {
-	return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+	return isObject(value) ? { ...value } : {};
+}
+
+function isObject(value: unknown): value is object {
+	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function areTexts(members: Record<string, unknown>): members is Record<string, string> {

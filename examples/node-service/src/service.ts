@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { admit, type Receipt, Run, readJob, requestEventJson, version } from 'turnlatch';
 import { Driver, DriverMisused, LocalSlots, LocalTimers, RunUnknown } from 'turnlatch/driver';
+import type { Said } from 'turnlatch/node';
 import { Agents } from './agents.js';
 import { type Database, openDatabase, own } from './database.js';
 import { type EngineTable, readEngines } from './engines.js';
@@ -18,6 +19,7 @@ import { RunFolders } from './run-folders.js';
 import { type Settings, SettingsInvalid } from './settings.js';
 import { Skills } from './skills.js';
 import { Changes, WatchedStore } from './store.js';
+import { LiveWords } from './words.js';
 
 const TRY_AGAIN_MS = 30_000;
 const LAST_REQUESTS_MS = 5000;
@@ -25,6 +27,7 @@ const LAST_REQUESTS_MS = 5000;
 /** One data folder, driven by one process. */
 export class Service {
 	readonly changes = new Changes();
+	readonly words = new LiveWords();
 	readonly store: WatchedStore;
 	readonly jobs: Jobs;
 	readonly listing: Listing;
@@ -59,7 +62,12 @@ export class Service {
 		this.#skills = new Skills(settings.skills);
 		this.#folders = new RunFolders(settings.data);
 		this.#slots = new LocalSlots(settings.slots);
-		this.#agents = new Agents(this.#engines, this.#folders, this.#locks);
+		const onSaid = (said: Said) => {
+			this.words.take(said);
+			this.changes.nudge(said.run_id);
+		};
+		const turnOver = (runId: string) => this.words.forget(runId);
+		this.#agents = new Agents(this.#engines, this.#folders, { marks: this.#locks, onSaid, turnOver });
 		this.#driver = new Driver({
 			slots: this.#slots,
 			timers: new LocalTimers({ keepAlive: false }),

@@ -26,6 +26,9 @@ Serves turnlatch runs over HTTP.
 TURNLATCH_TOKEN in the environment is the bearer token that clients must send.
 `;
 
+/** The variable of the environment that has the token. */
+export const TOKEN = 'TURNLATCH_TOKEN';
+
 /** The service cannot start like this. */
 export class SettingsInvalid extends Error {}
 
@@ -54,10 +57,10 @@ export function readSettings(
 		return undefined;
 	}
 	const { host } = options;
-	const token = environment.TURNLATCH_TOKEN || undefined;
+	const token = environment[TOKEN] || undefined;
 	const onLoopback = isLoopback(host);
 	if (!onLoopback && token === undefined) {
-		throw new SettingsInvalid(`${host} can be reached from outside: set TURNLATCH_TOKEN, or use 127.0.0.1`);
+		throw new SettingsInvalid(`${host} can be reached from outside: set ${TOKEN}, or use 127.0.0.1`);
 	}
 	return {
 		host,

@@ -52,6 +52,11 @@ export class Changes {
 		for (const key of [runId, null]) for (const follower of this.#followers.get(key) ?? []) follower.wake();
 	}
 
+	/** There is something new to see of this run, although it has not changed. */
+	nudge(runId: string): void {
+		for (const follower of this.#followers.get(runId) ?? []) follower.wake();
+	}
+
 	/** Something else than a run has changed. */
 	tellAll(): void {
 		for (const followers of this.#followers.values()) for (const follower of followers) follower.wake();

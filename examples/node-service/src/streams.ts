@@ -1,4 +1,4 @@
-/** Server-sent events: a run's steps as its journal tells them, and the changes of all runs. */
+/** Server-sent events: a run's steps as its journal tells them, its agent's words, and the changes of all runs. */
 
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -10,6 +10,7 @@ import { log } from './log.js';
 import { readMembers } from './query.js';
 import type { Service } from './service.js';
 import { Follower } from './store.js';
+import type { Position } from './words.js';
 
 const HEARTBEAT_MS = 15_000;
 const HEARTBEAT = ': still here\n\n';
@@ -64,6 +65,11 @@ class Replay {
 		return this.#run?.ended ?? false;
 	}
 
+	/** The turn that is under way. */
+	get turn(): number | undefined {
+		return this.#run?.status === 'running' ? this.#run.attemptNumber : undefined;
+	}
+
 	/** The step of the next line. */
 	take(line: string): string {
 		if (this.#run !== undefined) return this.#run.followJson(line);
@@ -83,6 +89,7 @@ type Events = AsyncGenerator<string, void, void>;
 
 async function* steps(service: Service, follower: Listener, plan: Plan, last: number): Events {
 	const replay = new Replay(plan);
+	let heard: Position | undefined;
 	try {
 		while (follower.listens) {
 			for (const line of service.store.lines(plan.runId, replay.revision)) {
@@ -94,6 +101,13 @@ async function* steps(service: Service, follower: Listener, plan: Plan, last: nu
 			if (replay.ended) {
 				yield 'event: end\ndata: {}\n\n';
 				return;
+			}
+			// Words stand behind the step that began their turn and never behind the one that ended it.
+			const news = replay.turn === undefined ? undefined : service.words.newsOf(plan.runId, replay.turn, heard);
+			if (news !== undefined) {
+				heard = news.position;
+				// Without an id: words are not kept, so that nobody can ask for those after them.
+				yield `event: said\ndata: ${compact(news.said)}\n\n`;
 			}
 			if (!(await follower.woken(HEARTBEAT_MS))) yield HEARTBEAT;
 		}
