@@ -2,6 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -79,6 +80,11 @@ export class Service {
 	async create(skill: string, members: object = {}): Promise<string> {
 		const body = { skill, engine: 'scripted', execution_mode: 'interactive', ...members };
 		return ((await this.post('/v1/jobs', body)) as StatusView).run_id;
+	}
+
+	/** Makes the file that the run's scripted agent waits for. */
+	async letGoOn(runId: string, file: string): Promise<void> {
+		await writeFile(join(this.#data, 'runs', runId, 'work', file), '');
 	}
 
 	/** Waits until the run has one of these statuses. */

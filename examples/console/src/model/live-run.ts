@@ -2,6 +2,7 @@
 
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { Run, type Step } from 'turnlatch';
+import { AgentWords, type Said } from './agent-words.js';
 import * as api from './api.js';
 import { seconds } from './clock.js';
 import type { StreamEvent } from './event-parser.js';
@@ -17,6 +18,7 @@ export class LiveRun {
 	readonly source = signal<RunSource | undefined>(undefined);
 	/** Why it is not there. */
 	readonly failure = signal<api.ApiError | undefined>(undefined);
+	readonly words = new AgentWords();
 	readonly #steps = signal<readonly Step[]>([]);
 	readonly #stream: Stream;
 	/** The run as the service last saved it, restored in the browser; it answers what is allowed. */
@@ -82,7 +84,10 @@ export class LiveRun {
 	}
 
 	#take(event: StreamEvent): void {
+		if (event.event === 'said') this.words.take(JSON.parse(event.data) as Said);
 		if (event.event !== 'step') return;
+		// A turn under way makes no steps: this one has begun or ended it.
+		this.words.forget();
 		// Many steps come at once when a page is opened; they are shown at once, too.
 		if (this.#arrived.length === 0) queueMicrotask(() => this.#showSteps());
 		this.#arrived.push(JSON.parse(event.data) as Step);

@@ -13,6 +13,7 @@ import { activeConnection, refreshHealth, serviceHealth } from '../model/service
 import { STATUS_WORDS, visible } from '../model/words.js';
 import { Icon } from '../parts/icons.js';
 import { CodeNote, Panel, Problem } from '../parts/small.js';
+import { AgentWordsPanel } from './agent-words.js';
 import { CancelButton } from './cancel.js';
 import { RunPage } from './run-page.js';
 
@@ -58,6 +59,7 @@ function Live({ live, source }: { live: LiveRun; source: RunSource }) {
 		<RunPage
 			source={source}
 			skill={skill}
+			words={<AgentWordsPanel words={live.words} />}
 			slots={<Slots run={run} />}
 			actions={
 				<>

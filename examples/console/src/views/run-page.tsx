@@ -16,12 +16,15 @@ export function RunPage({
 	source,
 	actions,
 	skill,
+	words,
 	slots,
 	children,
 }: {
 	source: RunSource;
 	actions: ComponentChildren;
 	skill?: string | undefined;
+	/** What is said while a turn is under way. */
+	words?: ComponentChildren;
 	slots?: ComponentChildren;
 	children?: ComponentChildren;
 }) {
@@ -50,6 +53,7 @@ export function RunPage({
 			<div class="columns">
 				<div class="column">
 					<Question source={source} run={run} />
+					{words}
 					<Ended view={view} />
 					<Panel title={hasJournal ? 'Timeline' : 'Questions so far'} id="timeline">
 						{hasJournal ? (
