@@ -68,10 +68,16 @@ function write(agent, captures) {
 	const path = join(VECTORS, `captured-${agent.file}.json`);
 	const file = vectorFile(agent, captures);
 	if (values.case !== undefined && existsSync(path)) {
-		const made = new Map(file.vectors.map((one) => [one.name, one]));
+		const made = new Set(file.vectors.map((one) => one.name));
 		const before = JSON.parse(readFileSync(path, 'utf8')).vectors;
-		const added = file.vectors.filter((one) => !before.some((old) => old.name === one.name));
-		file.vectors = [...before.map((one) => made.get(one.name) ?? one), ...added];
+		file.vectors = inOrder(agent, [...before.filter((one) => !made.has(one.name)), ...file.vectors]);
 	}
 	writeFileSync(path, `${JSON.stringify(file, null, 2)}\n`);
+}
+
+/** The order of the agent's cases, so that a case made again stays where it was. */
+function inOrder({ cases }, vectors) {
+	const order = cases.flat().map((turn) => turn.name);
+	const place = ({ name }) => order.indexOf(name.split(': ')[1].split('+')[0]);
+	return vectors.sort((one, other) => place(one) - place(other));
 }

@@ -30,7 +30,7 @@ const ECHO = '{"__SKILL_DONE__": true, "file": "x"}';
 const UNICODE = 'Which one?\u2028“a” 👩‍👩‍👧 or 👍🏽, שלום עולם, مرحبا, e\u0301 and n\u0303, \\ and "?';
 
 /** Agents that try again whatever they are told shall meet the same thing each time. */
-const always = (step) => Array(40).fill(step);
+const always = (step) => Array(400).fill(step);
 
 /** Each list is one sequence of turns in one home. @type {Turn[][]} */
 export const CASES = [
@@ -48,6 +48,7 @@ export const CASES = [
 	[{ name: 'http_401', steps: always({ status: 401 }) }],
 	[{ name: 'http_429', steps: always({ status: 429 }) }],
 	[{ name: 'http_500', steps: always({ status: 500 }) }],
+	[{ name: 'http_429_retried', retries: true, steps: [{ status: 429 }, { text: ASK }] }],
 	[{ name: 'http_500_retried', retries: true, steps: [{ status: 500 }, { text: ASK }] }],
 	[{ name: 'down', down: true, steps: [] }],
 	[{ name: 'broken_off', steps: always({ text: FINAL, drop: true }) }],
