@@ -136,7 +136,7 @@ def test_words_are_told_while_the_turn_is_under_way(start: Start, agent: Agent) 
 
 def test_a_sticky_agent_takes_the_reply_in_the_process_that_asked(start: Start) -> None:
     service, asked = start(GEMINI, {"text": ASK, "chunk": 5}, {"text": FINAL, "chunk": 5})
-    run_id = create(service, GEMINI, profile="sticky_process")
+    run_id = create(service, GEMINI, interactive_profile={"kind": "sticky_process"})
     waiting = service.wait(run_id, "waiting_user")
     assert waiting["status"] == "waiting_user"
     before = processes("gemini --acp")
