@@ -159,7 +159,7 @@ test-services: setup-services setup-agents
 # Both services answer alike (test-services); the second one shows that the console works with either.
 test-console: setup-console setup-services setup-browser
 	cd examples/console && node tests/run.mjs
-	cd examples/console && SERVICE=node node tests/run.mjs answering connection deciding
+	cd examples/console && SERVICE=node node tests/run.mjs agent-words answering connection deciding
 
 compare: setup-python setup-js ## Run all vectors in Rust, Python, Node and Chromium, and compare what they print byte for byte
 	$(VENV)/bin/python scripts/compare.py
