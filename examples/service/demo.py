@@ -115,7 +115,9 @@ def run_demo(service: subprocess.Popen[str], agent: str, answers_itself: bool) -
     print(f"The console: {client.url}/\n")
     # The agent works in a folder beside its copy of the skill.
     notes = {"folder": "../skill/notes"}
-    made = client.post("/v1/jobs", {"skill": "choose-file", "engine": agent, "execution_mode": "interactive", "input": notes})
+    made = client.post(
+        "/v1/jobs", {"skill": "choose-file", "engine": agent, "execution_mode": "interactive", "input": notes}
+    )
     if "error" in made:
         print(made["error"]["message"], file=sys.stderr)
         return 1

@@ -172,14 +172,21 @@ def until(happened: Callable[[], object]) -> None:
 
 
 def processes_of(service: RunningService) -> list[str]:
-    """The command lines of everything that works in this service's runs. Every agent is given paths of its run."""
+    """The command lines of everything that is given paths of this service's runs, or works in their folders."""
+    runs = f"{service.data}/runs/"
+    return processes(lambda command, folder: runs in command or folder.startswith(runs))
+
+
+def processes(wanted: Callable[[str, str], bool]) -> list[str]:
+    """The command lines of living processes, chosen by their command line and working folder."""
     found: list[str] = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
             try:
                 command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                works_in = os.readlink(folder / "cwd")
             except OSError:
                 continue
-            if f"{service.data}/runs/" in command:
+            if wanted(command, works_in):
                 found.append(command)
     return found

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agents import CODEX, ENGINES, GEMINI, Agent, Model, environment, model
-from running import RunningService, until
+from running import RunningService, processes, processes_of, until
 
 ASK = "There are a.txt and b.txt. Which file shall I take?"
 FINAL = 'I have taken it.\n```json\n{"file": "b.txt", "__SKILL_DONE__": true}\n```'
@@ -110,12 +110,16 @@ def test_a_cancel_in_the_middle_leaves_no_process(start: Start, agent: Agent, tm
     sleep = f"sleep 31{abs(hash(str(tmp_path))) % 10**6:06}"
     service, asked = start(agent, {"tool": {"command": sleep}}, {"text": FINAL})
     run_id = create(service, agent)
-    until(lambda: processes(sleep))
+
+    def sleeping() -> list[str]:
+        return processes(lambda command, _: command.startswith(sleep))
+
+    until(sleeping)
     assert service.post(f"/v1/jobs/{run_id}/cancel", {}).status_code == 200
     assert service.wait(run_id)["status"] == "canceled"
     until(lambda: service.held_slots() == [])
-    assert processes(sleep) == []
-    assert processes(str(service.data)) == [], "nothing works in the service's folders any more"
+    assert sleeping() == []
+    assert processes_of(service) == []
     assert len(asked.asked()) == 1
 
 
@@ -139,24 +143,9 @@ def test_a_sticky_agent_takes_the_reply_in_the_process_that_asked(start: Start) 
     run_id = create(service, GEMINI, interactive_profile={"kind": "sticky_process"})
     waiting = service.wait(run_id, "waiting_user")
     assert waiting["status"] == "waiting_user"
-    before = processes("gemini --acp")
-    assert before and len(service.held_slots()) == 1
+    assert any("--acp" in command for command in processes_of(service)), "it waits for the answer"
+    assert len(service.held_slots()) == 1
     assert service.reply(run_id, 1, "the second one").status_code == 200
     view = service.wait(run_id, after=waiting["revision"])
     assert (view["status"], view.get("data")) == ("succeeded", {"file": "b.txt"})
     assert asked.asked()[1]["last_user_text"].strip() == "the second one"
-
-
-def processes(sign: str) -> list[str]:
-    """The command lines of living processes that contain this."""
-    found: list[str] = []
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit():
-            try:
-                command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-            except OSError:
-                continue
-            # The service itself names its folder, and so does the model's script.
-            if sign in command and "turnlatch_service" not in command and "main.js" not in command and "main.mjs" not in command:
-                found.append(command)
-    return found

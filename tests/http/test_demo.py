@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
+from agents import CODEX, environment, model
 from running import ROOT
 
 DEMO = [sys.executable, str(ROOT / "examples/service/demo.py")]
@@ -37,3 +41,30 @@ def test_the_demo_takes_answers_from_the_terminal() -> None:
         demo.send_signal(2)
         assert "stopped" in demo.stdout.read()
     assert (asked, demo.returncode) == (2, 0)
+
+
+def test_the_demo_runs_an_agent_of_ones_own(tmp_path: Path) -> None:
+    done = {"file": "moving-house.md", "summary": "Keys on the 28th.", "open_points": ["the piano"]}
+    steps = [
+        {"text": "I look at the notes.", "tool": {"command": "ls ../skill/notes"}},
+        {"text": "Which note shall I summarise?"},
+        {"tool": {"command": "cat ../skill/notes/moving-house.md"}},
+        {"text": json.dumps({**done, "__SKILL_DONE__": True})},
+    ]
+    with model(tmp_path, steps) as asked:
+        settings = {**os.environ, **environment(CODEX, tmp_path / "home", asked.url)}
+        command = [*DEMO, "--exit", "--agent", "codex"]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=settings)
+        answered = asked.asked()[2]["last_user_text"].strip()
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    for told in ("I look at the notes.", "reading-list.md", "Which note shall I summarise?", "Keys on the 28th."):
+        assert told in ended.stdout
+    assert "who feeds the cat" in ended.stdout, "the note was really read"
+    assert answered == "moving-house.md"
+
+
+def test_the_demo_says_that_there_is_no_such_agent() -> None:
+    command = [*DEMO, "--exit", "--agent", "nobody"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (ended.returncode, ended.stdout.count("attempt")) == (1, 0)
+    assert "nobody" in ended.stderr
