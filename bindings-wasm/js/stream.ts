@@ -44,7 +44,7 @@ export class StreamDecoder {
 		const line = endOfTurn === undefined ? undefined : text(endOfTurn, 'endOfTurn');
 		const folder = sticky ? text(workFolder, 'workFolder') : undefined;
 		const generation = currentGeneration();
-		const id = call((core) => core.decoder_create(name, limit, line, folder));
+		const id = call((core) => withDecoders(core).decoder_create(name, limit, line, folder));
 		this.#handle = { generation, id, freed: false };
 		abandoned.register(this, this.#handle, this.#handle);
 	}
@@ -102,7 +102,13 @@ if (Symbol.dispose)
 /** Decodes the whole of a turn's stream, or throws {@link Rejected}. */
 export function decodeStream(stream: types.Stream): types.Decoded {
 	const bytes = encode(eventText(stream));
-	return readJson(call((core) => core.decode_stream(bytes))) as types.Decoded;
+	return readJson(call((core) => withDecoders(core).decode_stream(bytes))) as types.Decoded;
+}
+
+/** A page that shows runs has no agents, so `turnlatch/slim` is spared the decoders. */
+function withDecoders(core: Glue): Glue {
+	if (!('decode_stream' in core)) throw malformed('this build cannot decode a `stream`; use `turnlatch` itself');
+	return core;
 }
 
 function release(handle: DecoderHandle): void {

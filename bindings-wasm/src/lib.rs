@@ -13,6 +13,7 @@ mod errors;
 mod journal;
 mod panics;
 mod run;
+#[cfg(feature = "streams")]
 mod stream;
 mod table;
 #[cfg(feature = "slim")]

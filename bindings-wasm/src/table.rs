@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use turnlatch::{Run, RunPlan, StreamDecoder};
+use turnlatch::{Run, RunPlan};
 use wasm_bindgen::prelude::*;
 
 use crate::errors::misuse;
@@ -15,7 +15,8 @@ use crate::errors::misuse;
 thread_local! {
     pub(crate) static PLANS: Table<Arc<RunPlan>> = const { Table::new() };
     pub(crate) static RUNS: Table<Rc<Run>> = const { Table::new() };
-    pub(crate) static DECODERS: Table<Rc<RefCell<StreamDecoder>>> = const { Table::new() };
+    #[cfg(feature = "streams")]
+    pub(crate) static DECODERS: Table<Rc<RefCell<turnlatch::StreamDecoder>>> = const { Table::new() };
 }
 
 /// Shared values by number. A borrow never lasts while the core computes, so a panic finds the table whole.

@@ -19,7 +19,27 @@ const core = slim as unknown as Package;
 
 afterEach(() => slim.useValidator(undefined));
 
-for (const { path, text } of vectorFiles()) {
+function slimPlan(): slim.Plan {
+	const request = { run_id: 'r1', engine: 'codex', execution_mode: 'interactive' };
+	const runner = JSON.stringify({ execution_modes: ['interactive'] });
+	return slim.admit({ runner, output_schema: SCHEMA }, request, { engines: ['codex'] });
+}
+
+/** A page that shows runs has no agents: streams are for the build that runs them. */
+const VECTORS = vectorFiles().filter(({ path }) => !path.startsWith('stream/'));
+
+test('a stream is refused by a build without decoders', () => {
+	const stream = { format: 'text', stdout: DONE, exit_code: 0 } as const;
+	const refused = { code: 'EVENT_MALFORMED', message: /this build cannot decode/ };
+	assert.throws(() => slim.decodeStream(stream), refused);
+	assert.throws(() => new slim.StreamDecoder('text'), refused);
+	slim.useValidator(full.engineValidator);
+	assert.throws(() => slim.evaluateTurn(slimPlan(), { stream }), refused);
+	const messages = [{ role: 'assistant', text: DONE }];
+	assert.equal(slim.evaluateTurn(slimPlan(), { messages }).decision.outcome, 'succeeded');
+});
+
+for (const { path, text } of VECTORS) {
 	test(`with the engine of the full build every vector of ${path} holds`, async () => {
 		slim.useValidator(full.engineValidator);
 		const told = await broken(core, text);
@@ -40,7 +60,7 @@ for (const [name, validator] of [
 		slim.useValidator(validator);
 		let count = 0;
 		const others: string[] = [];
-		for (const { path, text } of vectorFiles()) {
+		for (const { path, text } of VECTORS) {
 			// What a schema may be, and how its faults are worded, is the engine's own business.
 			if (/^(schema|admission|storage)\//.test(path)) continue;
 			for (const vector of readVectors(text)) {

@@ -8,7 +8,8 @@ use crate::json;
 use crate::limits::Limits;
 use crate::read::{Readable, Reading, read};
 use crate::receipt::Rejected;
-use crate::stream::{Stream, Usage, decode_stream};
+#[cfg(feature = "streams")]
+use crate::stream::{Stream, decode_stream};
 use crate::text;
 use crate::time::Timestamp;
 use crate::wire::record;
@@ -84,6 +85,19 @@ pub struct Message {
     /// The words.
     pub text: String,
 }
+
+/// Tokens of a turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Read by the model.
+    pub input_tokens: u64,
+    /// Written by the model.
+    pub output_tokens: u64,
+    /// Of those read, the ones that came from a cache.
+    pub cached_input_tokens: Option<u64>,
+}
+
+record!(Usage { input_tokens, output_tokens, cached_input_tokens });
 
 /// A turn in a compact journal: everything a replay needs, without the turn's text.
 #[derive(Clone, Debug, PartialEq)]
@@ -207,6 +221,7 @@ impl TurnReport {
     }
 
     /// Decodes the stream on the way in: what is recorded is what it said, so that a replay does not depend on a decoder.
+    #[cfg(feature = "streams")]
     fn take_stream(&mut self, stream: &Stream, reading: &mut Reading) {
         if self.contents() > 0 {
             reading.wrong(ONE_CONTENT);
@@ -216,6 +231,13 @@ impl TurnReport {
             self.exit_code = stream.exit_code;
             self.take_decoded(decode_stream(stream));
         }
+    }
+
+    /// A page that shows runs has no agents, and is spared the decoders.
+    #[cfg(not(feature = "streams"))]
+    #[expect(clippy::unused_self, reason = "a build with decoders takes it in here")]
+    fn take_stream(&mut self, _: &Value, reading: &mut Reading) {
+        reading.wrong("has a `stream`, which this build cannot decode");
     }
 
     /// How many of the members are given of which there is at most one.

@@ -61,6 +61,7 @@ mod json;
 mod patch;
 mod replies;
 mod schema;
+#[cfg(feature = "streams")]
 mod stream;
 mod wait;
 // machine: the only code that moves state
@@ -80,7 +81,7 @@ mod views;
 pub use admission::{HostSettings, Manifest, Problem, Refusal, RunRequest, SkillView, admit, describe_skill};
 pub use codes::{Code, CodeInfo, CodeKind, Note};
 pub use effect::{Action, Effect, Notice, ResumeFrom};
-pub use event::{Event, Message, RecordedTurn, Reply, TurnReport};
+pub use event::{Event, Message, RecordedTurn, Reply, TurnReport, Usage};
 pub use evidence::{DONE_MARKER, Evidence, Marker, OutputState, Source};
 #[doc(hidden)]
 pub use explain::reading_steps;
@@ -102,7 +103,8 @@ pub use schema::{Check, OutputSchema, SchemaEngine, SchemaProblem, SchemaValidat
 pub use snapshot::SNAPSHOT_VERSION;
 pub use state::{Outcome, RunError, Status};
 pub use storage::LoadError;
-pub use stream::{Decoded, Piece, Progress, Sticky, Stream, StreamDecoder, StreamFormat, Usage, decode_stream};
+#[cfg(feature = "streams")]
+pub use stream::{Decoded, Piece, Progress, Sticky, Stream, StreamDecoder, StreamFormat, decode_stream};
 pub use text::display_text;
 pub use time::Timestamp;
 pub use timeline::{Actor, Step};

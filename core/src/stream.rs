@@ -17,7 +17,7 @@ mod turn;
 use serde_json::Value;
 
 use crate::codes::Note;
-use crate::event::{Message, TurnReport};
+use crate::event::{Message, TurnReport, Usage};
 use crate::json;
 use crate::limits::Limits;
 use crate::read::{Misread, read};
@@ -97,19 +97,6 @@ pub struct Decoded {
 }
 
 writable!(Decoded { messages, session_handle, failure_reason, usage, diagnostics });
-
-/// Tokens of a turn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
-    /// Read by the model.
-    pub input_tokens: u64,
-    /// Written by the model.
-    pub output_tokens: u64,
-    /// Of those read, the ones that came from a cache.
-    pub cached_input_tokens: Option<u64>,
-}
-
-record!(Usage { input_tokens, output_tokens, cached_input_tokens });
 
 /// How a process takes its turns that lives on after one.
 #[derive(Clone, Debug, Default)]

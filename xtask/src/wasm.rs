@@ -32,7 +32,7 @@ pub(crate) fn slim() -> Result<(), String> {
 /// # Errors
 /// A message, if a tool fails.
 pub(crate) fn breakable() -> Result<(), String> {
-    let features = ["--no-default-features", "--features", "slim,breakable"];
+    let features = ["--no-default-features", "--features", "slim,breakable,streams"];
     build("wasm-size", &features, &bindings().join("build/wasm-breakable"))
 }
 
