@@ -303,7 +303,7 @@ async def test_a_turn_whose_start_fails_once_runs_once(store: Any) -> None:
 @scenario
 async def test_a_report_the_core_cannot_read_fails_the_turn_and_not_the_host(store: Any) -> None:
     async with hosted(store) as host:
-        host.processes._report = lambda text: {"nonsense": 1}  # type: ignore
+        host.processes.start = lambda run, effect, finished: finished({"nonsense": 1})  # type: ignore
         await host.driver.start(plan())
         assert (await host.ended("r1"))["error"]["code"] == "HOST_FAILED"
         assert "EVENT_MALFORMED" in host.errors[0][2]
@@ -312,16 +312,9 @@ async def test_a_report_the_core_cannot_read_fails_the_turn_and_not_the_host(sto
 @scenario
 async def test_what_is_no_report_fails_the_turn_and_not_the_host(store: Any) -> None:
     async with hosted(store) as host:
-        host.processes._report = lambda text: 5  # type: ignore
+        host.processes.start = lambda run, effect, finished: finished(5)  # type: ignore
         await host.driver.start(plan())
         assert (await host.ended("r1"))["error"]["code"] == "HOST_FAILED"
-
-        def start(run: Run, effect: Any, finished: Any) -> None:
-            finished(5)
-
-        host.processes.start = start  # type: ignore
-        await host.driver.start(plan("r2"))
-        assert (await host.ended("r2"))["error"]["code"] == "HOST_FAILED"
 
 
 @scenario
