@@ -43,8 +43,9 @@ export class StreamDecoder {
 		const limit = textLimit === undefined ? undefined : bytesOf(textLimit);
 		const line = endOfTurn === undefined ? undefined : text(endOfTurn, 'endOfTurn');
 		const folder = sticky ? text(workFolder, 'workFolder') : undefined;
+		checkDecoders();
 		const generation = currentGeneration();
-		const id = call((core) => withDecoders(core).decoder_create(name, limit, line, folder));
+		const id = call((core) => core.decoder_create(name, limit, line, folder));
 		this.#handle = { generation, id, freed: false };
 		abandoned.register(this, this.#handle, this.#handle);
 	}
@@ -101,14 +102,15 @@ if (Symbol.dispose)
 
 /** Decodes the whole of a turn's stream, or throws {@link Rejected}. */
 export function decodeStream(stream: types.Stream): types.Decoded {
+	checkDecoders();
 	const bytes = encode(eventText(stream));
-	return readJson(call((core) => withDecoders(core).decode_stream(bytes))) as types.Decoded;
+	return readJson(call((core) => core.decode_stream(bytes))) as types.Decoded;
 }
 
 /** A page that shows runs has no agents, so `turnlatch/slim` is spared the decoders. */
-function withDecoders(core: Glue): Glue {
-	if (!('decode_stream' in core)) throw malformed('this build cannot decode a `stream`; use `turnlatch` itself');
-	return core;
+function checkDecoders(): void {
+	const isThere = call((core) => 'decode_stream' in core);
+	if (!isThere) throw malformed('this build cannot decode a `stream`; use `turnlatch` itself');
 }
 
 function release(handle: DecoderHandle): void {
