@@ -55,7 +55,7 @@ impl StreamDecoder {
         exit_code: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<String> {
         let stderr = text_of(stderr)?;
-        let exit_code = exit_code.map(|code| code.extract()).transpose();
+        let exit_code = exit_code.map(PyAnyMethods::extract).transpose();
         let exit_code = exit_code.map_err(|_| malformed(py, "expected a whole number of 64 bits for `exit_code`"))?;
         json_text(&self.with(py, |decoder| decoder.finish(&stderr, exit_code)))
     }
