@@ -157,6 +157,8 @@ pub struct StreamDecoder {
     skipping: bool,
     /// What a sticky process printed behind the end of a turn.
     later: Vec<u8>,
+    /// Where in it the next turn begins.
+    later_from: usize,
     turn: Turn,
 }
 
@@ -172,6 +174,7 @@ impl StreamDecoder {
             begun: Vec::new(),
             skipping: false,
             later: Vec::new(),
+            later_from: 0,
             turn: Turn::new(text_limit),
         }
     }
@@ -213,14 +216,15 @@ impl StreamDecoder {
     /// process has printed behind its end is kept until [`StreamDecoder::finish`] was called; it is read with the next
     /// bytes, also with none.
     pub fn feed(&mut self, bytes: &[u8]) -> Progress {
-        let later = std::mem::take(&mut self.later);
-        for bytes in [later.as_slice(), bytes] {
-            match self.format {
-                StreamFormat::Text if self.sticky.is_none() => self.feed_text(bytes),
-                StreamFormat::GeminiJson => self.keep(bytes),
-                _ => self.feed_rows(bytes),
-            }
+        // Most have nothing to wait for, and are read where they are.
+        if self.later.is_empty() {
+            let rest = self.read(bytes);
+            self.later.extend_from_slice(bytes.get(bytes.len() - rest..).unwrap_or_default());
+        } else {
+            self.later.extend_from_slice(bytes);
+            self.read_later();
         }
+        self.later.truncate(self.later_from + MAX_ROW_BYTES);
         Progress {
             pieces: self.turn.take_pieces(),
             turn_over: self.turn.is_over,
@@ -264,20 +268,40 @@ impl StreamDecoder {
         }
     }
 
-    fn feed_rows(&mut self, mut bytes: &[u8]) {
-        while let Some((row, rest)) = memchr::memchr(b'\n', bytes).and_then(|end| bytes.split_at_checked(end)) {
-            if self.sticky.is_some() && self.turn.is_over {
-                break;
-            }
+    /// Reads the bytes, or those of them that belong to this turn. Returns how many are left.
+    fn read(&mut self, bytes: &[u8]) -> usize {
+        match self.format {
+            StreamFormat::Text if self.sticky.is_none() => self.feed_text(bytes),
+            StreamFormat::GeminiJson => self.keep(bytes),
+            _ => return self.feed_rows(bytes),
+        }
+        0
+    }
+
+    fn feed_rows(&mut self, mut bytes: &[u8]) -> usize {
+        let is_sticky = self.sticky.is_some();
+        while !(is_sticky && self.turn.is_over)
+            && let Some((row, rest)) = memchr::memchr(b'\n', bytes).and_then(|end| bytes.split_at_checked(end))
+        {
             self.end_row(row);
             bytes = rest.get(1..).unwrap_or_default();
         }
-        if self.sticky.is_some() && self.turn.is_over {
-            let room = MAX_ROW_BYTES.saturating_sub(self.later.len());
-            self.later.extend_from_slice(bytes.get(..room).unwrap_or(bytes));
-        } else {
-            self.keep(bytes);
+        if is_sticky && self.turn.is_over {
+            return bytes.len();
         }
+        self.keep(bytes);
+        0
+    }
+
+    /// Reads what was kept. Many turns may have ended in it, so what is left for the next is not moved for each.
+    fn read_later(&mut self) {
+        let (mut later, mut from) = (std::mem::take(&mut self.later), self.later_from);
+        from = later.len() - self.read(later.get(from..).unwrap_or_default());
+        if from > later.len() / 2 {
+            later.drain(..from);
+            from = 0;
+        }
+        (self.later, self.later_from) = (later, from);
     }
 
     /// Keeps the beginning of a row, unless it grows too long.

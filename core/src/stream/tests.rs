@@ -45,6 +45,20 @@ fn a_flood_of_messages_is_joined() {
 }
 
 #[test]
+fn a_flood_of_turns_is_told_one_by_one() {
+    let sticky = Sticky::new(Some("---".to_owned()), String::new());
+    let mut decoder = StreamDecoder::sticky(StreamFormat::Text, usize::MAX, sticky).expect("a decoder");
+    let mut turns = 0;
+    let mut bytes = "a\n---\n".repeat(MANY) + "b";
+    while decoder.feed(std::mem::take(&mut bytes).as_bytes()).turn_over {
+        assert_eq!(decoder.finish("", None).messages.len(), 1);
+        turns += 1;
+    }
+    assert_eq!((turns, decoder.later.len()), (MANY, 0));
+    assert_eq!(decoder.finish("", Some(0)).messages[0].text, "b\n");
+}
+
+#[test]
 fn a_flood_of_tools_is_bounded() {
     let mut decoder = StreamDecoder::new(StreamFormat::Ndjson, usize::MAX);
     for _ in 0..MANY {
