@@ -24,6 +24,7 @@ class Agent:
 
     name: str
     configure: Callable[[Path, str], dict[str, str]]  # writes settings into a home; the environment besides
+    lives_on: bool = False  # the same program can wait for a reply; others need one more for that
 
 
 @dataclass
@@ -102,5 +103,57 @@ def _gemini(home: Path, url: str) -> dict[str, str]:
     return {"GEMINI_API_KEY": "dummy", "GEMINI_MODEL": "gemini-2.5-flash", "GOOGLE_GEMINI_BASE_URL": url}
 
 
+def _claude(_home: Path, url: str) -> dict[str, str]:
+    # As root it runs without asking only where it is told to be in a sandbox.
+    quiet = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "CLAUDE_CODE_MAX_RETRIES": "0", "IS_SANDBOX": "1"}
+    return {"ANTHROPIC_API_KEY": "dummy", "ANTHROPIC_BASE_URL": url, **quiet}
+
+
+def _qwen(home: Path, url: str) -> dict[str, str]:
+    settings = {
+        "security": {"auth": {"selectedType": "openai"}},
+        "memory": {"enableManagedAutoMemory": False, "enableManagedAutoDream": False},
+        "privacy": {"usageStatisticsEnabled": False},
+        "telemetry": {"enabled": False},
+    }
+    (home / ".qwen").mkdir()
+    (home / ".qwen/settings.json").write_text(json.dumps(settings), encoding="utf-8")
+    return {"OPENAI_API_KEY": "dummy", "OPENAI_BASE_URL": f"{url}/v1", "OPENAI_MODEL": "mock"}
+
+
+def _opencode(home: Path, url: str) -> dict[str, str]:
+    provider = {"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": f"{url}/v1", "apiKey": "dummy"}}
+    settings = {
+        "autoupdate": False,
+        "share": "disabled",
+        "model": "mock/mock",
+        "small_model": "mock/mock",
+        "enabled_providers": ["mock"],
+        "provider": {"mock": {**provider, "models": {"mock": {}}}},
+        "permission": {"bash": "allow"},
+    }
+    (home / "opencode.json").write_text(json.dumps(settings), encoding="utf-8")
+    return {"OPENCODE_CONFIG": str(home / "opencode.json")}
+
+
+def _pi(home: Path, url: str) -> dict[str, str]:
+    model = {"baseUrl": f"{url}/v1", "api": "openai-completions", "apiKey": "dummy", "models": [{"id": "mock"}]}
+    folder = home / ".pi"
+    folder.mkdir()
+    (folder / "models.json").write_text(json.dumps({"providers": {"mock": model}}), encoding="utf-8")
+    settings = {"retry": {"enabled": False}, "defaultProvider": "mock", "defaultModel": "mock"}
+    (folder / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
+    return {"PI_CODING_AGENT_DIR": str(folder), "PI_OFFLINE": "1"}
+
+
 CODEX = Agent("codex", _codex)
-GEMINI = Agent("gemini", _gemini)
+GEMINI = Agent("gemini", _gemini, lives_on=True)
+# Others are tested where somebody has their programs on the path and names them: they are large, or not free.
+OTHERS = [
+    Agent("claude", _claude, lives_on=True),
+    Agent("qwen", _qwen, lives_on=True),
+    Agent("opencode", _opencode, lives_on=True),
+    Agent("pi", _pi),
+]
+WANTED = os.environ.get("TURNLATCH_TEST_AGENTS", "").split(",")
+TESTED = [CODEX, GEMINI, *(agent for agent in OTHERS if agent.name in WANTED)]

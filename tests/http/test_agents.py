@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agents import CODEX, ENGINES, GEMINI, Agent, Model, environment, model
+from agents import ENGINES, TESTED, Agent, Model, environment, model
 from running import RunningService, processes, processes_of, until
 
 ASK = "There are a.txt and b.txt. Which file shall I take?"
@@ -19,7 +19,7 @@ ECHO = '{"__SKILL_DONE__": true, "file": "x"}'
 Start = Callable[..., tuple[RunningService, Model]]
 
 
-@pytest.fixture(params=[CODEX, GEMINI], ids=lambda agent: agent.name)
+@pytest.fixture(params=TESTED, ids=lambda agent: agent.name)
 def agent(request: pytest.FixtureRequest) -> Agent:
     """Each of the programs: one that tells messages as a whole, and one that tells them in pieces."""
     found: Agent = request.param
@@ -138,12 +138,13 @@ def test_words_are_told_while_the_turn_is_under_way(start: Start, agent: Agent) 
     assert "echo a.txt b.txt" in words["tool"]
 
 
-def test_a_sticky_agent_takes_the_reply_in_the_process_that_asked(start: Start) -> None:
-    service, asked = start(GEMINI, {"text": ASK, "chunk": 5}, {"text": FINAL, "chunk": 5})
-    run_id = create(service, GEMINI, interactive_profile={"kind": "sticky_process"})
+@pytest.mark.parametrize("agent", [agent for agent in TESTED if agent.lives_on], ids=lambda agent: agent.name)
+def test_a_sticky_agent_takes_the_reply_in_the_process_that_asked(start: Start, agent: Agent) -> None:
+    service, asked = start(agent, {"text": ASK, "chunk": 5}, {"text": FINAL, "chunk": 5})
+    run_id = create(service, agent, interactive_profile={"kind": "sticky_process"})
     waiting = service.wait(run_id, "waiting_user")
     assert waiting["status"] == "waiting_user"
-    assert any("--acp" in command for command in processes_of(service)), "it waits for the answer"
+    assert processes_of(service), "it waits for the answer"
     assert len(service.held_slots()) == 1
     assert service.reply(run_id, 1, "the second one").status_code == 200
     view = service.wait(run_id, after=waiting["revision"])
