@@ -3,6 +3,7 @@
 .PHONY: help setup setup-rust setup-python setup-js check check-rust check-python check-js test test-rust test-python test-js
 .PHONY: setup-services setup-python-service setup-node-service check-services test-services
 .PHONY: setup-agents setup-wasm setup-console check-console test-console
+.PHONY: setup-postgres test-hosts
 .PHONY: setup-browser compare demo bench coverage clean
 
 CARGO ?= cargo
@@ -10,6 +11,7 @@ PYTHON ?= python3
 NPM ?= npm
 VENV := $(CURDIR)/.venv
 TEST_VENV := $(CURDIR)/target/python-test
+HOSTS_VENV := $(CURDIR)/target/python-hosts
 SERVICE_VENV := $(CURDIR)/target/python-service
 BENCH_VENV := $(CURDIR)/target/python-bench
 # One set of features for every command: building crates alone would build their dependencies a second time.
@@ -79,6 +81,12 @@ setup-browser:
 		|| { apt-get update && apt-get install --yes --no-install-recommends chromium; } \
 		|| { echo 'Chromium is needed: install it, or name it in CHROMIUM' >&2; exit 1; }
 
+# The tests start a server of their own; that of the system, if Debian starts one, is not used.
+setup-postgres:
+	@ls /usr/lib/postgresql/*/bin/pg_ctl >/dev/null 2>&1 \
+		|| { apt-get update && apt-get install --yes --no-install-recommends postgresql; } \
+		|| { echo 'PostgreSQL is needed in /usr/lib/postgresql: install it' >&2; exit 1; }
+
 bindings-wasm/node_modules/.ready: bindings-wasm/package.json bindings-wasm/package-lock.json
 	cd bindings-wasm && $(NPM) ci --no-audit --no-fund
 	@touch $@
@@ -107,7 +115,7 @@ check-python: setup-python
 	$(VENV)/bin/ruff format --check bindings-python examples/python scripts
 	cd bindings-python && $(VENV)/bin/mypy
 	cd bindings-python && $(VENV)/bin/python -m mypy.stubtest turnlatch._core
-	cd bindings-python && $(VENV)/bin/pyright
+	cd bindings-python && $(VENV)/bin/pyright --pythonpath $(VENV)/bin/python
 
 check-js: setup-js
 	cd bindings-wasm && node_modules/.bin/tsc --noEmit
@@ -127,7 +135,7 @@ check-console: setup-console
 	cd examples/console && node_modules/.bin/tsc --noEmit
 	cd examples/console && node_modules/.bin/biome ci .
 
-test: test-rust test-python test-js test-services test-console ## Every test: vectors in every runtime, properties, the exhaustive walk, examples, READMEs
+test: test-rust test-python test-hosts test-js test-services test-console ## Every test: vectors in every runtime, properties, the exhaustive walk, examples, READMEs
 
 # Benchmarks are built by `check` and run by `bench`; the output of passing tests says how much they covered.
 test-rust: setup-rust
@@ -139,8 +147,14 @@ test-python: setup-python
 	$(CARGO) build $(CODE) --bins
 	$(PYTHON) -m venv --clear $(TEST_VENV)
 	$(TEST_VENV)/bin/pip install --quiet --constraint bindings-python/requirements-dev.txt $(VENV)/wheels/*.whl pytest hypothesis
-	cd $(TEST_VENV) && TURNLATCH_CHECKER=$(CURDIR)/target/debug/checker bin/pytest -q --config-file $(CURDIR)/bindings-python/pyproject.toml $(CURDIR)/bindings-python/tests
+	cd $(TEST_VENV) && TURNLATCH_CHECKER=$(CURDIR)/target/debug/checker bin/pytest -q --config-file $(CURDIR)/bindings-python/pyproject.toml --ignore $(CURDIR)/bindings-python/tests/hosts $(CURDIR)/bindings-python/tests
 	$(VENV)/bin/python scripts/check_package.py $(VENV)/wheels/*.whl
+
+# Real databases and real workers, in an environment of their own that has the wheel with its extra.
+test-hosts: setup-python setup-postgres
+	$(PYTHON) -m venv --clear $(HOSTS_VENV)
+	$(HOSTS_VENV)/bin/pip install --quiet --constraint bindings-python/requirements-dev.txt "$$(echo $(VENV)/wheels/*.whl)[dbos]" pytest
+	cd $(HOSTS_VENV) && bin/pytest -q --config-file $(CURDIR)/bindings-python/pyproject.toml $(CURDIR)/bindings-python/tests/hosts
 
 # Chromium has to be there; CHROMIUM names it if it is not where systems put it. Python has to be there for the files that
 # both packages share.

@@ -1,0 +1,182 @@
+"""One transaction takes an event: it locks the run's row, asks the core, saves, and enqueues what follows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.exc import InterfaceError, OperationalError
+
+from ...parts import Clock
+from ...run import Applied, Plan, Run
+from ...types import Effect, Event
+from .database import Database
+from .tables import Hold, Tables
+from .workflows import Enqueuer
+
+T = TypeVar("T")
+Step = Callable[[Run, int], Applied]
+
+_PATIENCE_SEC = 30.0  # how long a database that does not answer is waited for
+_LOOK_AGAIN_SEC = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Advanced:
+    """A run after an event, as it was saved; ``withdrawn`` are effects for queues that are not wanted any more."""
+
+    run: Run
+    applied: Applied
+    withdrawn: list[Effect]
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """A run whose slot was granted; ``begun`` says that what it owes was begun before, by somebody who is gone."""
+
+    advanced: Advanced
+    begun: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Saved:
+    """What a transaction meant to commit: the line is chained to all before it, so it cannot be another's."""
+
+    run_id: str
+    revision: int
+    line: str
+
+
+class Advance:
+    """Changes runs. Every method is called on a thread, and answers when the change is durable.
+
+    A database that is away for a moment is waited for. A commit whose answer was lost is looked up before anything is
+    done again, so that nobody is told that his reply came too late because it came twice.
+    """
+
+    def __init__(self, database: Database, tables: Tables, enqueuer: Enqueuer, clock: Clock) -> None:
+        self._database = database
+        self._tables = tables
+        self._enqueuer = enqueuer
+        self._clock = clock
+
+    def create(self, plan: Plan) -> Advanced:
+        """Makes a run, or raises ``RUN_EXISTS``."""
+        now = self._clock()
+        run, applied = Run.create(plan, now)
+        entry, snapshot = applied.entry, run.to_json()
+        assert entry is not None, "creation is always journaled"
+
+        def work(db: sa.Connection, saved: Callable[[_Saved], None]) -> Advanced:
+            line = self._tables.insert(db, run.run_id, snapshot, entry)
+            saved(_Saved(run.run_id, entry.revision, line))
+            return Advanced(run, applied, self._enqueue(db, run.run_id, applied, now))
+
+        return self._certainly(work)
+
+    def change(self, run_id: str, step: Step, hold: Hold | None = None) -> Advanced:
+        """Applies a step. With ``hold``, only if the turn is still carried out under it."""
+
+        def work(db: sa.Connection, saved: Callable[[_Saved], None]) -> Advanced:
+            snapshot = self._tables.locked(db, run_id)
+            if hold is not None:
+                self._tables.check(db, hold)
+            return self._apply(db, Run.from_json(snapshot), step, saved)
+
+        return self._certainly(work)
+
+    def grant(self, run_id: str, hold: Hold, slots: int) -> Granted | None:
+        """Tells the run that it has its slot, and holds the slot if the run wants it; ``None`` if none is free."""
+        event: Event = {"type": "slot_granted", "slot_id": hold.slot_id}
+
+        def work(db: sa.Connection, saved: Callable[[_Saved], None]) -> Granted | None:
+            before = Run.from_json(self._tables.locked(db, run_id))
+            # The place is taken first: the run must not be told of a slot that there is not.
+            if wants(before.copy(), event, self._clock()) and not self._tables.take_slot(db, run_id, hold, slots):
+                return None
+            advanced = self._apply(db, before, lambda run, now: run.apply(event, now), saved)
+            owed = {effect["id"] for effect in advanced.run.outstanding()["effects"]}
+            return Granted(advanced, self._tables.was_begun(db, run_id, owed))
+
+        return self._certainly(work)
+
+    def mark_begun(self, run_id: str, effect_id: str, hold: Hold) -> None:
+        """Notes that an effect is about to be performed. Whoever has lost the turn cannot begin anything."""
+
+        def work(db: sa.Connection, _saved: object) -> None:
+            self._tables.check(db, hold)
+            self._tables.mark_begun(db, run_id, effect_id)
+
+        self._certainly(work)
+
+    def release(self, hold: Hold) -> None:
+        """Gives the slot back."""
+        self._certainly(lambda db, _saved: self._tables.release_slot(db, hold))
+
+    def read(self, query: Callable[[sa.Connection], T]) -> T:
+        """The answer to a query."""
+        return self._certainly(lambda db, _saved: query(db))
+
+    def _apply(self, db: sa.Connection, run: Run, step: Step, saved: Callable[[_Saved], None]) -> Advanced:
+        now = self._clock()
+        applied = step(run, now)
+        if applied.entry is None:
+            return Advanced(run, applied, [])
+        line = self._tables.update(db, run.run_id, run.to_json(), applied.entry, run.ended)
+        saved(_Saved(run.run_id, applied.entry.revision, line))
+        return Advanced(run, applied, self._enqueue(db, run.run_id, applied, now))
+
+    def _enqueue(self, db: sa.Connection, run_id: str, applied: Applied, now: int) -> list[Effect]:
+        """Enqueues the effects for queues. Returns those that withdraw something from a queue."""
+        withdrawn: list[Effect] = []
+        for effect in applied.effects:
+            self._enqueuer.enqueue(db, run_id, effect, now)
+            if effect["type"] == "cancel_timer" or (
+                # The workflow of a slot that is held ends by itself, when its process is gone.
+                effect["type"] == "release_slot" and not self._tables.is_held(db, effect["slot_id"])
+            ):
+                withdrawn.append(effect)
+        if self._database.is_postgres and applied.effects:
+            db.execute(sa.text("SELECT pg_notify('turnlatch', :run_id)"), {"run_id": run_id})
+        return withdrawn
+
+    def _certainly(self, work: Callable[[sa.Connection, Callable[[_Saved], None]], T]) -> T:
+        """Does it in one transaction, again if the connection was lost, and once even if the answer was lost."""
+        end = time.monotonic() + _PATIENCE_SEC
+        earlier: tuple[_Saved, T] | None = None
+        while True:
+            meant: list[_Saved] = []
+            try:
+                with self._database.transaction() as db:
+                    if earlier is not None and self._was_saved(db, earlier[0]):
+                        return earlier[1]
+                    answer = work(db, meant.append)
+                    if meant:
+                        earlier = meant[0], answer
+                return answer
+            except (OperationalError, InterfaceError):
+                if time.monotonic() > end:
+                    raise
+                time.sleep(_LOOK_AGAIN_SEC)
+
+    def _was_saved(self, db: sa.Connection, saved: _Saved) -> bool:
+        return self._tables.has_line(db, saved.run_id, saved.revision, saved.line)
+
+
+def wants(run: Run, grant: Event, now: int) -> bool:
+    """Whether a slot that is granted now is the run's to keep, as the core says."""
+    run.apply(grant, now)
+    return run.outstanding()["keep"].get("process") == grant.get("slot_id")
+
+
+def telling(event: Event) -> Step:
+    """The step that applies an event."""
+    return partial(_told, event)
+
+
+def _told(event: Event, run: Run, now: int) -> Applied:
+    return run.apply(event, now)

@@ -1,0 +1,206 @@
+"""The rows of runs: snapshots, journals, what was begun, and who carries out which turn.
+
+Every function works in the transaction of the connection it is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from ...parts import RunUnknown, StoreConflict
+from ...run import Entry
+from .database import Database
+
+_SCHEMA = (
+    """CREATE TABLE IF NOT EXISTS turnlatch_runs (
+        run_id TEXT PRIMARY KEY, created_at BIGINT NOT NULL, revision BIGINT NOT NULL, snapshot TEXT NOT NULL,
+        ended INTEGER NOT NULL DEFAULT 0
+    )""",
+    "CREATE INDEX IF NOT EXISTS turnlatch_runs_unfinished ON turnlatch_runs (created_at, run_id) WHERE ended = 0",
+    """CREATE TABLE IF NOT EXISTS turnlatch_journal (
+        run_id TEXT NOT NULL, revision BIGINT NOT NULL, line TEXT NOT NULL, PRIMARY KEY (run_id, revision)
+    )""",
+    """CREATE TABLE IF NOT EXISTS turnlatch_begun (
+        run_id TEXT NOT NULL, effect_id TEXT NOT NULL, PRIMARY KEY (run_id, effect_id)
+    )""",
+    """CREATE TABLE IF NOT EXISTS turnlatch_slots (
+        slot_id TEXT PRIMARY KEY, run_id TEXT NOT NULL, executor_id TEXT NOT NULL, holder TEXT NOT NULL
+    )""",
+    "CREATE INDEX IF NOT EXISTS turnlatch_slots_run ON turnlatch_slots (run_id)",
+)
+# Two numbers of this package's own among the database's advisory locks.
+_SCHEMA_LOCK = 0x7475726E_00000001
+_SLOTS_LOCK = 0x7475726E_00000002
+NOBODY = ""
+
+
+class Displaced(BaseException):
+    """This worker does not carry out the turn any more: another one does, or will.
+
+    No ``Exception``: DBOS would note those as the workflow's result, and retries would take them for a passing fault.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """The right to carry out a turn: ``holder`` is made anew each time its workflow begins, so that of two that carry
+    out the same one the earlier is out."""
+
+    slot_id: str
+    executor_id: str
+    holder: str
+
+
+class Tables:
+    """Reads and writes rows. ``compact`` keeps journals without the turns' texts."""
+
+    def __init__(self, database: Database, compact: bool) -> None:
+        self._database = database
+        self._compact = compact
+        self._for_update = " FOR UPDATE" if database.is_postgres else ""
+
+    def create_all(self) -> None:
+        """Makes the tables that are not there."""
+        with self._database.transaction() as db:
+            self._advisory_lock(db, _SCHEMA_LOCK)
+            for statement in _SCHEMA:
+                db.exec_driver_sql(statement)
+
+    # Runs and journals.
+
+    def insert(self, db: sa.Connection, run_id: str, snapshot: str, entry: Entry) -> str:
+        """Keeps a new run, or raises ``RUN_EXISTS``. Returns its first journal line."""
+        statement = """INSERT INTO turnlatch_runs (run_id, created_at, revision, snapshot)
+            VALUES (:run_id, :at, :revision, :snapshot) ON CONFLICT DO NOTHING"""
+        values = {"run_id": run_id, "at": entry.at, "revision": entry.revision, "snapshot": snapshot}
+        if db.execute(sa.text(statement), values).rowcount != 1:
+            raise StoreConflict("RUN_EXISTS", f"there is a run {run_id} already")
+        return self._append(db, run_id, entry, None)
+
+    def update(self, db: sa.Connection, run_id: str, snapshot: str, entry: Entry, ended: bool) -> str:
+        """Keeps the next state of a run that :meth:`locked` has read. Returns its journal line."""
+        statement = """UPDATE turnlatch_runs SET revision = :revision, snapshot = :snapshot, ended = :ended
+            WHERE run_id = :run_id"""
+        values = {"run_id": run_id, "revision": entry.revision, "snapshot": snapshot, "ended": int(ended)}
+        db.execute(sa.text(statement), values)
+        last = "SELECT line FROM turnlatch_journal WHERE run_id = :run_id ORDER BY revision DESC LIMIT 1"
+        return self._append(db, run_id, entry, str(_value(db, last, run_id=run_id)))
+
+    def locked(self, db: sa.Connection, run_id: str) -> str:
+        """The run's snapshot; nobody else changes the run before this transaction ends."""
+        return self._snapshot(db, run_id, self._for_update)
+
+    def snapshot(self, db: sa.Connection, run_id: str) -> str:
+        """The run's snapshot, or raises ``RUN_UNKNOWN``."""
+        return self._snapshot(db, run_id, "")
+
+    def revision(self, db: sa.Connection, run_id: str) -> int:
+        """The run's revision, or raises ``RUN_UNKNOWN``."""
+        return int(_known(run_id, _value(db, "SELECT revision FROM turnlatch_runs WHERE run_id = :id", id=run_id)))
+
+    def unfinished(self, db: sa.Connection) -> list[str]:
+        """The runs that have not ended, oldest first."""
+        rows = db.exec_driver_sql("SELECT run_id FROM turnlatch_runs WHERE ended = 0 ORDER BY created_at, run_id")
+        return [str(row[0]) for row in rows]
+
+    def lines(self, db: sa.Connection, run_id: str, after: int) -> list[str]:
+        """The lines of the run's journal after a revision."""
+        self.revision(db, run_id)
+        asked = "SELECT line FROM turnlatch_journal WHERE run_id = :run_id AND revision > :after ORDER BY revision"
+        return [str(row[0]) for row in db.execute(sa.text(asked), {"run_id": run_id, "after": after})]
+
+    def has_line(self, db: sa.Connection, run_id: str, revision: int, line: str) -> bool:
+        """Whether exactly this was journaled: what to ask after a commit that may or may not have happened."""
+        asked = "SELECT line FROM turnlatch_journal WHERE run_id = :run_id AND revision = :revision"
+        return bool(_value(db, asked, run_id=run_id, revision=revision) == line)
+
+    # What must not happen twice.
+
+    def mark_begun(self, db: sa.Connection, run_id: str, effect_id: str) -> None:
+        """Notes that an effect is about to be performed."""
+        statement = "INSERT INTO turnlatch_begun VALUES (:run_id, :effect_id) ON CONFLICT DO NOTHING"
+        db.execute(sa.text(statement), {"run_id": run_id, "effect_id": effect_id})
+
+    def was_begun(self, db: sa.Connection, run_id: str, effect_ids: Collection[str]) -> bool:
+        """Whether that was noted for any of them."""
+        asked = "SELECT effect_id FROM turnlatch_begun WHERE run_id = :run_id"
+        return any(row[0] in effect_ids for row in db.execute(sa.text(asked), {"run_id": run_id}))
+
+    # Who carries out which turn.
+
+    def take_slot(self, db: sa.Connection, run_id: str, hold: Hold, limit: int) -> bool:
+        """Carries out the turn from now on, in the place of an earlier holder; ``False`` if no slot is free.
+
+        The queue's limit is counted on snapshots that two workers may take at the same time; this count is exact.
+        """
+        self._advisory_lock(db, _SLOTS_LOCK)
+        others = "SELECT COUNT(*) FROM turnlatch_slots WHERE slot_id <> :slot_id"
+        if self._holder(db, hold.slot_id) is None and int(_value(db, others, slot_id=hold.slot_id)) >= limit:
+            return False
+        statement = """INSERT INTO turnlatch_slots VALUES (:slot_id, :run_id, :executor_id, :holder)
+            ON CONFLICT (slot_id) DO UPDATE SET executor_id = :executor_id, holder = :holder"""
+        values = {"slot_id": hold.slot_id, "executor_id": hold.executor_id, "holder": hold.holder}
+        db.execute(sa.text(statement), {**values, "run_id": run_id})
+        return True
+
+    def check(self, db: sa.Connection, hold: Hold) -> None:
+        """Raises :class:`Displaced` if the turn is somebody else's; if not, it stays so in this transaction."""
+        if self._holder(db, hold.slot_id, self._for_update) != hold.holder:
+            raise Displaced
+
+    def holds(self, db: sa.Connection, hold: Hold) -> bool:
+        """The same as an answer, without a lock."""
+        return self._holder(db, hold.slot_id) == hold.holder
+
+    def is_held(self, db: sa.Connection, slot_id: str) -> bool:
+        """Whether the slot was granted and not given back."""
+        return self._holder(db, slot_id) is not None
+
+    def release_slot(self, db: sa.Connection, hold: Hold) -> None:
+        """The slot is free again, unless somebody else has it."""
+        statement = "DELETE FROM turnlatch_slots WHERE slot_id = :slot_id AND holder = :holder"
+        db.execute(sa.text(statement), {"slot_id": hold.slot_id, "holder": hold.holder})
+
+    def displace(self, db: sa.Connection, executor_id: str) -> None:
+        """Takes every turn away from a worker. The slots stay taken until somebody has ended the turns properly."""
+        statement = "UPDATE turnlatch_slots SET holder = :nobody WHERE executor_id = :executor_id"
+        db.execute(sa.text(statement), {"nobody": NOBODY, "executor_id": executor_id})
+
+    def slots_of(self, db: sa.Connection, run_id: str) -> list[str]:
+        """The slots that the run has, or that are about to be given back."""
+        asked = sa.text("SELECT slot_id FROM turnlatch_slots WHERE run_id = :run_id")
+        return [str(row[0]) for row in db.execute(asked, {"run_id": run_id})]
+
+    def _append(self, db: sa.Connection, run_id: str, entry: Entry, previous: str | None) -> str:
+        line = (entry.compact() if self._compact else entry).line_after(run_id, previous)
+        statement = "INSERT INTO turnlatch_journal VALUES (:run_id, :revision, :line)"
+        db.execute(sa.text(statement), {"run_id": run_id, "revision": entry.revision, "line": line})
+        return line
+
+    def _snapshot(self, db: sa.Connection, run_id: str, lock: str) -> str:
+        asked = f"SELECT snapshot FROM turnlatch_runs WHERE run_id = :run_id{lock}"
+        return str(_known(run_id, _value(db, asked, run_id=run_id)))
+
+    def _holder(self, db: sa.Connection, slot_id: str, lock: str = "") -> str | None:
+        asked = f"SELECT holder FROM turnlatch_slots WHERE slot_id = :slot_id{lock}"
+        found = _value(db, asked, slot_id=slot_id)
+        return None if found is None else str(found)
+
+    def _advisory_lock(self, db: sa.Connection, key: int) -> None:
+        # A SQLite transaction has the whole file to itself anyway.
+        if self._database.is_postgres:
+            db.execute(sa.text("SELECT pg_advisory_xact_lock(:key)"), {"key": key})
+
+
+def _value(db: sa.Connection, query: str, **parameters: object) -> Any:
+    return db.execute(sa.text(query), parameters).scalar()
+
+
+def _known(run_id: str, found: Any) -> Any:
+    if found is None:
+        raise RunUnknown("RUN_UNKNOWN", f"there is no run {run_id}")
+    return found

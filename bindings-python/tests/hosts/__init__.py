@@ -1,0 +1,1 @@
+"""Hosts on other engines, with real databases and real processes."""

@@ -1,0 +1,114 @@
+"""Workers as processes, to be killed, stopped and continued, and a client that asks."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import uuid
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+from hosting import processes_marked
+from turnlatch.hosts.dbos import DbosDriver
+
+from .agents import turns
+
+TESTS = Path(__file__).resolve().parents[1]
+
+
+class Worker:
+    def __init__(self, fleet: Fleet, executor_id: str, **options: Any) -> None:
+        self.errors = fleet.folder / f"{executor_id}.err"
+        config: dict[str, Any] = {
+            "executor_id": executor_id,
+            "database_url": fleet.url,
+            "folder": str(fleet.folder),
+            "mark": fleet.mark,
+            "slots": 4,
+            "poll": 0.1,
+            "takeover_after": 1.5,
+            "dies": "",
+            **options,
+        }
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "hosts.worker", json.dumps(config)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=open(self.errors, "ab"),  # noqa: SIM115
+            env={**os.environ, "PYTHONPATH": str(TESTS)},
+            text=True,
+        )
+
+    def opened(self) -> Worker:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        assert line == "open\n", self.errors.read_text()
+        return self
+
+    def send(self, number: signal.Signals) -> None:
+        self.process.send_signal(number)
+        if number == signal.SIGKILL:
+            self.process.wait()
+
+    def close(self) -> None:
+        """Ends it properly, if it is there."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGCONT)
+            try:
+                self.process.communicate("", timeout=30)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+                raise AssertionError(f"a worker did not close: {self.errors.read_text()}") from None
+
+
+class Fleet:
+    """Workers that share a database and a folder."""
+
+    def __init__(self, url: str, folder: Path) -> None:
+        self.url = url
+        self.folder = folder
+        self.mark = uuid.uuid4().hex
+        self.workers: list[Worker] = []
+
+    def worker(self, executor_id: str, **options: Any) -> Worker:
+        return self.begin(executor_id, **options).opened()
+
+    def begin(self, executor_id: str, **options: Any) -> Worker:
+        self.workers.append(Worker(self, executor_id, **options))
+        return self.workers[-1]
+
+    def client(self) -> DbosDriver:
+        return DbosDriver(works=False, database_url=self.url, poll=0.1)
+
+    def ask(self, scenario: Callable[[DbosDriver], Coroutine[Any, Any, None]]) -> None:
+        """Plays a scenario with a client."""
+
+        async def main() -> None:
+            async with self.client() as client:
+                await asyncio.wait_for(scenario(client), 120)
+
+        asyncio.run(main())
+
+    def started(self, run_id: str) -> list[int]:
+        """The attempts that the run's agents have begun, in order."""
+        return [
+            attempt for what, slot, attempt in turns(self.folder) if what == "start" and slot.startswith(f"{run_id}/")
+        ]
+
+    def let_go(self, run_id: str) -> None:
+        """Lets an agent that holds go on."""
+        (self.folder / f"go-{run_id}").touch()
+
+    def agents(self) -> list[str]:
+        """The living processes of agents, whoever started them."""
+        return [process for process in processes_marked(f"TURNLATCH_TEST={self.mark}") if "hosts.worker" not in process]
+
+    def close(self) -> None:
+        for worker in self.workers:
+            worker.close()

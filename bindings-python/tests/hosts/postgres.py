@@ -1,0 +1,75 @@
+"""A PostgreSQL server of the tests' own, on loopback, in a folder of its own."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+from pathlib import Path
+
+import psycopg
+
+SETTINGS = (
+    "\nlisten_addresses = '127.0.0.1'\nport = {port}\nunix_socket_directories = '{folder}'\nmax_connections = 300\n"
+)
+
+
+class Postgres:
+    """Debian's binaries, run as a user that is not root: the server refuses to be root's."""
+
+    def __init__(self) -> None:
+        # No skip: a machine without PostgreSQL has not tested what this is about. `make setup-postgres` installs it.
+        found = sorted(Path("/usr/lib/postgresql").glob("*/bin/pg_ctl"))
+        assert found, "PostgreSQL is needed: make setup-postgres"
+        self.binaries = found[-1].parent
+        self.user = "postgres" if os.getuid() == 0 else pwd.getpwuid(os.getuid()).pw_name
+        self.folder = Path(tempfile.mkdtemp(prefix="turnlatch-postgres-"))
+        shutil.chown(self.folder, self.user)
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = int(probe.getsockname()[1])
+        self.databases = 0
+        self.run("initdb", "--auth=trust", f"--username={self.user}", "--no-sync", f"--pgdata={self.data}")
+        with open(self.data / "postgresql.conf", "a") as settings:
+            settings.write(SETTINGS.format(port=self.port, folder=self.folder))
+        self.control("start")
+
+    @property
+    def data(self) -> Path:
+        return self.folder / "data"
+
+    def database(self) -> str:
+        """The address of a new database."""
+        self.databases += 1
+        name = f"test{self.databases}"
+        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}".encode())
+        return self.url(name)
+
+    def url(self, database: str) -> str:
+        return f"postgresql://{self.user}@127.0.0.1:{self.port}/{database}"
+
+    def restart(self) -> None:
+        """As an administrator does it: every connection is broken off."""
+        self.control("restart", "--mode=fast")
+
+    def close(self) -> None:
+        self.control("stop", "--mode=immediate")
+        shutil.rmtree(self.folder)
+
+    def control(self, action: str, *options: str) -> None:
+        log = f"--log={self.folder / 'log'}"
+        self.run("pg_ctl", f"--pgdata={self.data}", "--wait", log, *options, action)
+
+    def run(self, program: str, *arguments: str) -> None:
+        # Output goes to a file and not into a pipe, which the server would keep open.
+        output = self.folder / "output"
+        user = self.user if os.getuid() == 0 else None
+        with open(output, "w") as file:
+            done = subprocess.run(
+                [self.binaries / program, *arguments], cwd=self.folder, stdout=file, stderr=file, user=user, check=False
+            )
+        assert done.returncode == 0, output.read_text()

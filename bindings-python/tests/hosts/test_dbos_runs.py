@@ -1,0 +1,286 @@
+"""Runs through the host on DBOS, in one process: on SQLite and on PostgreSQL alike."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hosting import STICKY, plan
+from turnlatch import DriverMisused, Rejected, RunUnknown, StoreConflict, SubprocessRunner, replay
+from turnlatch.hosts.dbos import DbosDriver
+
+from .agents import Agents, turns
+
+Place = dict[str, Any]
+Scenario = Callable[[DbosDriver], Coroutine[Any, Any, None]]
+
+
+def drive(place: Place, folder: Path, scenario: Scenario, **options: Any) -> None:
+    """Plays a scenario with a driver. What its parts complain of fails the test."""
+    errors: list[Any] = []
+
+    async def main() -> None:
+        processes = SubprocessRunner(Agents(folder), grace=0.3)
+        told: dict[str, Any] = {"slots": 2, "poll": 0.1, "takeover_after": 1.5, **place, **options}
+        async with DbosDriver(processes=processes, on_error=lambda *what: errors.append(what), **told) as driver:
+            await asyncio.wait_for(scenario(driver), 60)
+        assert list(processes.alive()) == []
+
+    asyncio.run(main())
+    assert errors == []
+
+
+def test_a_run_asks_waits_is_answered_and_finishes(place: Place, tmp_path: Path) -> None:
+    notices: list[str] = []
+
+    async def scenario(driver: DbosDriver) -> None:
+        assert await driver.start(plan("ask-1")) == "ask-1"
+        view = await driver.wait("ask-1", "waiting_user")
+        assert view["pending_interaction_id"] == 1
+        assert (await driver.run("ask-1")).pending_view()["pending"] is not None
+        assert await driver.unfinished() == ["ask-1"]
+        assert (await driver.reply("ask-1", 1, "c.txt"))["receipt"] == "accepted"
+        view = await driver.wait("ask-1")
+        assert (view["status"], view["data"]) == ("succeeded", {"file": "c.txt"})
+        await driver.settled("ask-1")
+        assert await driver.unfinished() == []
+        run = await driver.run("ask-1")
+        again, _ = replay(run.plan, await driver.journal("ask-1"))
+        assert again.to_json() == run.to_json()
+        lines = await driver.lines("ask-1")
+        assert await driver.lines("ask-1", after=run.revision - 1) == lines[-1:]
+
+    drive(place, tmp_path, scenario, on_notify=lambda run_id, effect: notices.append(effect["status"]))
+    assert notices == ["queued", "running", "waiting_user", "queued", "running", "succeeded"]
+    assert [(what, attempt) for what, _, attempt in turns(tmp_path)] == [
+        ("start", 1),
+        ("end", 1),
+        ("start", 2),
+        ("end", 2),
+    ]
+
+
+def test_every_reply_gets_its_receipt(place: Place, tmp_path: Path) -> None:
+    async def scenario(driver: DbosDriver) -> None:
+        await driver.start(plan("ask-1"))
+        view = await driver.wait("ask-1", "waiting_user")
+        assert (await driver.reply("ask-1", 7, "x"))["code"] == "UNKNOWN_INTERACTION"
+        conflict = await driver.reply("ask-1", 1, "x", expected_revision=view["revision"] - 1)
+        assert conflict["code"] == "REVISION_CONFLICT"
+        both = await asyncio.gather(*(driver.reply("ask-1", 1, f"{n}.txt", f"key {n}") for n in range(8)))
+        assert sorted(receipt["receipt"] for receipt in both) == ["accepted"] + ["stale"] * 7
+        (winner,) = [n for n, receipt in enumerate(both) if receipt["receipt"] == "accepted"]
+        assert (await driver.reply("ask-1", 1, f"{winner}.txt", f"key {winner}"))["receipt"] == "duplicate"
+        assert (await driver.reply("ask-1", 1, "other", f"key {winner}"))["code"] == "IDEMPOTENCY_CONFLICT"
+        view = await driver.wait("ask-1")
+        assert view["data"] == {"file": f"{winner}.txt"}
+        assert len((await driver.run("ask-1")).history()) == 1
+
+    drive(place, tmp_path, scenario)
+
+
+def test_a_sticky_run_keeps_its_process_and_slot(place: Place, tmp_path: Path) -> None:
+    async def scenario(driver: DbosDriver) -> None:
+        await driver.start(plan("talk-1", interactive_profile=STICKY))
+        await driver.wait("talk-1", "waiting_user")
+        await driver.start(plan("done-2"))
+        await asyncio.sleep(0.5)
+        assert (await driver.view("done-2"))["status"] == "queued", "there is one slot, and it is kept"
+        await driver.reply("talk-1", 1, "again")
+        view = await driver.wait("talk-1", "waiting_user")
+        while view.get("pending_interaction_id") != 2:
+            view = await driver.wait("talk-1", "waiting_user")
+        await driver.reply("talk-1", 2, "c.txt")
+        assert (await driver.wait("talk-1"))["data"] == {"file": "c.txt"}
+        assert (await driver.wait("done-2"))["status"] == "succeeded"
+
+    drive(place, tmp_path, scenario, slots=1)
+    assert {slot for _, slot, _ in turns(tmp_path) if slot.startswith("talk")} == {"talk-1/s1"}
+
+
+@pytest.mark.parametrize("moment", ["queued", "running", "waiting", "sticky"])
+def test_a_run_is_canceled(place: Place, tmp_path: Path, moment: str) -> None:
+    async def scenario(driver: DbosDriver) -> None:
+        if moment == "queued":
+            await driver.start(plan("hold-0"))
+            await driver.wait("hold-0", "running")
+        run_id = {"running": "deaf-1", "sticky": "talk-1"}.get(moment, "ask-1")
+        await driver.start(plan(run_id, interactive_profile=STICKY if moment == "sticky" else {"kind": "resumable"}))
+        if moment == "running":
+            await driver.wait(run_id, "running")
+            while not turns(tmp_path):
+                await asyncio.sleep(0.02)
+        elif moment != "queued":
+            await driver.wait(run_id, "waiting_user")
+        assert (await driver.cancel(run_id, "enough"))["receipt"] == "canceled"
+        assert (await driver.cancel(run_id))["receipt"] == "already_ended"
+        await driver.settled(run_id)
+        if moment == "queued":
+            await driver.cancel("hold-0")
+            await driver.settled("hold-0")
+        # The slots are free again.
+        await driver.start(plan("done-9"))
+        assert (await driver.wait("done-9"))["status"] == "succeeded"
+        assert (await driver.view(run_id))["error"] == {"code": "CANCELED_BY_USER", "message": "enough"}
+
+    drive(place, tmp_path, scenario, slots=1)
+    if moment == "queued":
+        assert not [slot for _, slot, _ in turns(tmp_path) if slot.startswith("ask-1")], "it never had a turn"
+
+
+def test_a_deadline_decides(place: Place, tmp_path: Path) -> None:
+    async def scenario(driver: DbosDriver) -> None:
+        await driver.start(plan("ask-1", interactive_require_user_reply=False, session_timeout_sec=1))
+        view = await driver.wait("ask-1")
+        assert (view["status"], view["auto_decision_count"]) == ("succeeded", 1)
+        await driver.start(plan("talk-2", interactive_profile=STICKY, session_timeout_sec=1))
+        assert (await driver.wait("talk-2"))["error"]["code"] == "INTERACTION_WAIT_TIMEOUT"
+        await driver.settled("talk-2")
+
+    drive(place, tmp_path, scenario)
+
+
+def test_a_deadline_survives_a_restart(place: Place, tmp_path: Path) -> None:
+    async def begin(driver: DbosDriver) -> None:
+        await driver.start(plan("ask-1", interactive_require_user_reply=False, session_timeout_sec=2))
+        await driver.wait("ask-1", "waiting_user")
+
+    async def go_on(driver: DbosDriver) -> None:
+        view = await driver.wait("ask-1")
+        assert (view["status"], view["auto_decision_count"]) == ("succeeded", 1)
+        (record,) = (await driver.run("ask-1")).history()
+        assert record["resolved_at"] - record["asked_at"] >= 2000
+
+    drive(place, tmp_path, begin)
+    drive(place, tmp_path, go_on)
+
+
+@pytest.mark.parametrize(("policy", "status", "attempts"), [("fail", "failed", [1]), ("retry", "waiting_user", [1, 1])])
+def test_a_turn_that_a_closed_driver_left_is_lost(
+    place: Place, tmp_path: Path, policy: str, status: str, attempts: list[int]
+) -> None:
+    async def begin(driver: DbosDriver) -> None:
+        await driver.start(plan("hold-1", interrupted_turn=policy))
+        await driver.wait("hold-1", "running")
+        while not turns(tmp_path):
+            await asyncio.sleep(0.02)
+
+    async def go_on(driver: DbosDriver) -> None:
+        (tmp_path / "go-hold-1").touch()
+        view = await driver.wait("hold-1", "waiting_user")
+        assert view["status"] == status
+        if policy == "fail":
+            assert view["error"]["code"] == "ORCHESTRATOR_RESTART_INTERRUPTED"
+
+    drive(place, tmp_path, begin)
+    drive(place, tmp_path, go_on)
+    assert [attempt for what, _, attempt in turns(tmp_path) if what == "start"] == attempts
+
+
+def test_a_command_that_fails_is_the_turns_failure(place: Place, tmp_path: Path) -> None:
+    def broken(*_: Any) -> Any:
+        raise OSError("no such thing")
+
+    async def main() -> None:
+        errors: list[Any] = []
+        processes = SubprocessRunner(broken)
+        async with DbosDriver(
+            processes=processes, poll=0.1, takeover_after=1.5, on_error=lambda *what: errors.append(what), **place
+        ) as driver:
+            await driver.start(plan("ask-1"))
+            assert (await driver.wait("ask-1"))["error"]["code"] == "HOST_FAILED"
+        assert len(errors) == 3
+
+    asyncio.run(main())
+
+
+def test_what_cannot_be_done_is_told_by_a_code(place: Place, tmp_path: Path) -> None:
+    kept: list[DbosDriver] = []
+
+    async def scenario(driver: DbosDriver) -> None:
+        kept.append(driver)
+        await driver.start(plan("ask-1"))
+        await driver.wait("ask-1", "waiting_user")
+        before = (await driver.run("ask-1")).to_json()
+        with pytest.raises(StoreConflict, match="RUN_EXISTS"):
+            await driver.start(plan("ask-1"))
+        for ask in (driver.run, driver.view, driver.wait, driver.lines, driver.cancel):
+            with pytest.raises(RunUnknown, match="RUN_UNKNOWN"):
+                await ask("nobody")
+        with pytest.raises(Rejected, match="EVENT_MALFORMED"):
+            await driver.tell("ask-1", {"type": "turn_finished"})  # type: ignore[typeddict-item]
+        with pytest.raises(Rejected, match="EVENT_MALFORMED"):
+            await driver.reply("ask-1", -1, "x")
+        late = await driver.tell("ask-1", {"type": "timer_fired", "interaction_id": 5})
+        assert late.entry is None
+        assert (await driver.run("ask-1")).to_json() == before
+        with pytest.raises(DriverMisused, match=r"DRIVER_EXISTS|DATABASE_IN_USE"):
+            await DbosDriver(processes=driver.host.processes, executor_id="two", **place).open()
+        with pytest.raises(DriverMisused, match="DRIVER_CLOSED"):
+            await driver.open()
+
+    drive(place, tmp_path, scenario)
+
+    async def afterwards() -> None:
+        for ask in (kept[0].run("ask-1"), kept[0].start(plan("ask-2")), kept[0].wait("ask-1")):
+            with pytest.raises(DriverMisused, match="DRIVER_CLOSED"):
+                await ask
+
+    asyncio.run(afterwards())
+
+
+def test_changes_of_runs_can_be_followed(place: Place, tmp_path: Path) -> None:
+    async def scenario(driver: DbosDriver) -> None:
+        seen: list[str | None] = []
+
+        async def follow() -> None:
+            async for run_id in driver.changes():
+                seen.append(run_id)
+
+        following = asyncio.create_task(follow())
+        await asyncio.sleep(0)
+        await driver.start(plan("done-1"))
+        await driver.wait("done-1")
+        while seen.count("done-1") < 3:
+            await asyncio.sleep(0.02)
+        following.cancel()
+
+    drive(place, tmp_path, scenario)
+
+
+def test_a_sqlite_file_is_for_one_process(tmp_path: Path) -> None:
+    other = """
+import asyncio, sys
+from turnlatch.hosts.dbos import DbosDriver
+asyncio.run(DbosDriver(works=False, path=sys.argv[1]).open())
+"""
+
+    async def scenario(driver: DbosDriver) -> None:
+        asked = [sys.executable, "-c", other, str(tmp_path / "runs.db")]
+        done = await asyncio.to_thread(subprocess.run, asked, capture_output=True, text=True)
+        assert done.returncode == 1
+        assert "DATABASE_IN_USE" in done.stderr
+
+    drive({"path": tmp_path / "runs.db"}, tmp_path, scenario)
+
+
+def test_dbos_is_only_imported_by_its_host() -> None:
+    code = """
+import sys
+import turnlatch
+assert "dbos" not in sys.modules and "turnlatch.hosts" not in sys.modules
+sys.modules["dbos"] = None
+try:
+    import turnlatch.hosts.dbos
+except ImportError as error:
+    assert "pip install turnlatch[dbos]" in str(error), error
+else:
+    raise AssertionError("it was imported without dbos")
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

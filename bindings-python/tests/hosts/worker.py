@@ -1,0 +1,54 @@
+"""A worker as a process of its own, until its input ends: ``python -m hosts.worker CONFIG``."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from turnlatch import Run, SubprocessRunner
+from turnlatch.hosts.dbos import DbosDriver
+from turnlatch.parts import Finished
+from turnlatch.types import StartTurn
+
+from .agents import Agents
+
+
+class Dying(SubprocessRunner):
+    """Dies between a transaction and its effect: at ``granted``, or at ``begun``, when the turn is noted as begun."""
+
+    dies = ""
+
+    def alive(self) -> Collection[str]:
+        self.die_at("granted")
+        return super().alive()
+
+    async def start(self, run: Run, effect: StartTurn, finished: Finished) -> None:
+        self.die_at("begun")
+        await super().start(run, effect, finished)
+
+    def die_at(self, moment: str) -> None:
+        if self.dies == moment:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+async def main(config: dict[str, Any]) -> None:
+    folder = Path(config.pop("folder"))
+    processes = Dying(Agents(folder, config.pop("mark")), grace=0.3)
+    processes.dies = config.pop("dies")
+    async with DbosDriver(processes=processes, on_error=print_error, **config):
+        print("open", flush=True)
+        await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+
+
+def print_error(*what: Any) -> None:
+    print(*what, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(json.loads(sys.argv[1])))
