@@ -1,7 +1,7 @@
 """Agents for the tests: shell scripts that note when their turns begin and end.
 
 The run's id says what its agent does: ``ask`` asks once, ``hold`` does so when a file says that it may, ``talk`` is
-sticky, ``done`` never asks, and ``deaf`` holds and does not hear SIGTERM.
+sticky, ``done`` never asks, ``deaf`` holds and does not hear SIGTERM, and ``nap`` asks after a short while.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Agents:
             script = TALK.format(answer=ANSWER)
             return Command(["sh", "-c", known + script], cwd=self.folder, env=environment, end_of_turn="==")
         says_all = kind == "done" or effect["attempt_number"] > 1
-        wait = HOLD if kind in ("hold", "deaf") else ""
+        wait = HOLD if kind in ("hold", "deaf") else "sleep 0.15" if kind == "nap" else ""
         trap = 'trap "" TERM\n' if kind == "deaf" else ""
         script = trap + known + TURN.format(wait=wait, say=ANSWER if says_all else QUESTION)
         return Command(["sh", "-c", script], cwd=self.folder, env=environment)

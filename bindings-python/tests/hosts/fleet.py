@@ -31,7 +31,7 @@ class Worker:
             "mark": fleet.mark,
             "slots": 4,
             "poll": 0.1,
-            "takeover_after": 1.5,
+            "takeover_after": 3,
             "dies": "",
             **options,
         }

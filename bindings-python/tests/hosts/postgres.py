@@ -12,9 +12,7 @@ from pathlib import Path
 
 import psycopg
 
-SETTINGS = (
-    "\nlisten_addresses = '127.0.0.1'\nport = {port}\nunix_socket_directories = '{folder}'\nmax_connections = 300\n"
-)
+SETTINGS = "\nlisten_addresses = '127.0.0.1'\nport = {port}\nunix_socket_directories = '{folder}'\nmax_connections = 300\nfsync = off\n"
 
 
 class Postgres:

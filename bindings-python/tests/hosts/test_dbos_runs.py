@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dbos import DBOS
 
 from hosting import STICKY, plan
 from turnlatch import DriverMisused, Rejected, RunUnknown, StoreConflict, SubprocessRunner, replay
@@ -211,8 +212,9 @@ def test_what_cannot_be_done_is_told_by_a_code(place: Place, tmp_path: Path) -> 
         with pytest.raises(StoreConflict, match="RUN_EXISTS"):
             await driver.start(plan("ask-1"))
         for ask in (driver.run, driver.view, driver.wait, driver.lines, driver.cancel):
-            with pytest.raises(RunUnknown, match="RUN_UNKNOWN"):
-                await ask("nobody")
+            for unknown in ("nobody", "", "a\0b", "\ud800", "' OR 1=1 --"):
+                with pytest.raises(RunUnknown, match="RUN_UNKNOWN"):
+                    await ask(unknown)
         with pytest.raises(Rejected, match="EVENT_MALFORMED"):
             await driver.tell("ask-1", {"type": "turn_finished"})  # type: ignore[typeddict-item]
         with pytest.raises(Rejected, match="EVENT_MALFORMED"):
@@ -221,7 +223,7 @@ def test_what_cannot_be_done_is_told_by_a_code(place: Place, tmp_path: Path) -> 
         assert late.entry is None
         assert (await driver.run("ask-1")).to_json() == before
         with pytest.raises(DriverMisused, match=r"DRIVER_EXISTS|DATABASE_IN_USE"):
-            await DbosDriver(processes=driver.host.processes, executor_id="two", **place).open()
+            await DbosDriver(processes=SubprocessRunner(Agents(tmp_path)), executor_id="two", **place).open()
         with pytest.raises(DriverMisused, match="DRIVER_CLOSED"):
             await driver.open()
 
@@ -252,6 +254,22 @@ def test_changes_of_runs_can_be_followed(place: Place, tmp_path: Path) -> None:
         following.cancel()
 
     drive(place, tmp_path, scenario)
+
+
+@pytest.mark.parametrize("options", [{"slots": 0}, {"processes": None}, {"database_url": "sqlite:///runs.db"}])
+def test_settings_that_make_no_sense_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"slot|processes|path"):
+        DbosDriver(**{"processes": SubprocessRunner(Agents(Path())), **options})
+
+
+def test_somebody_elses_dbos_is_left_alone(tmp_path: Path) -> None:
+    DBOS(config={"name": "theirs", "system_database_url": f"sqlite:///{tmp_path}/theirs.db"})
+    try:
+        with pytest.raises(DriverMisused, match="DRIVER_EXISTS"):
+            asyncio.run(DbosDriver(processes=SubprocessRunner(Agents(tmp_path)), path=tmp_path / "runs.db").open())
+        assert DBOS.executor_id == "local"
+    finally:
+        DBOS.destroy()
 
 
 def test_a_sqlite_file_is_for_one_process(tmp_path: Path) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
@@ -15,7 +16,7 @@ from ...parts import Clock
 from ...run import Applied, Plan, Run
 from ...types import Effect, Event
 from .database import Database
-from .tables import Hold, Tables
+from .tables import Displaced, Hold, Tables
 from .workflows import Enqueuer
 
 T = TypeVar("T")
@@ -90,17 +91,23 @@ class Advance:
         return self._certainly(work)
 
     def grant(self, run_id: str, hold: Hold, slots: int) -> Granted | None:
-        """Tells the run that it has its slot, and holds the slot if the run wants it; ``None`` if none is free."""
+        """Tells the run that it has its slot, and holds the slot if the run wants it; ``None`` if none is free. Raises
+        :class:`Displaced` if the workflow is another worker's by now."""
         event: Event = {"type": "slot_granted", "slot_id": hold.slot_id}
 
         def work(db: sa.Connection, saved: Callable[[_Saved], None]) -> Granted | None:
             before = Run.from_json(self._tables.locked(db, run_id))
+            # Asked under the run's lock: who takes the workflow over from here on is granted the slot after this.
+            if self._enqueuer.carrier(hold.slot_id) != hold.executor_id:
+                raise Displaced
             # The place is taken first: the run must not be told of a slot that there is not.
             if wants(before.copy(), event, self._clock()) and not self._tables.take_slot(db, run_id, hold, slots):
                 return None
             advanced = self._apply(db, before, lambda run, now: run.apply(event, now), saved)
             owed = {effect["id"] for effect in advanced.run.outstanding()["effects"]}
-            return Granted(advanced, self._tables.was_begun(db, run_id, owed))
+            # A slot that the run does not want ends with this workflow, which need not be withdrawn.
+            kept = replace(advanced, withdrawn=[])
+            return Granted(kept, self._tables.was_begun(db, run_id, owed))
 
         return self._certainly(work)
 
@@ -119,7 +126,7 @@ class Advance:
 
     def read(self, query: Callable[[sa.Connection], T]) -> T:
         """The answer to a query."""
-        return self._certainly(lambda db, _saved: query(db))
+        return self._certainly(lambda db, _saved: query(db), self._database.reading)
 
     def _apply(self, db: sa.Connection, run: Run, step: Step, saved: Callable[[_Saved], None]) -> Advanced:
         now = self._clock()
@@ -144,14 +151,19 @@ class Advance:
             db.execute(sa.text("SELECT pg_notify('turnlatch', :run_id)"), {"run_id": run_id})
         return withdrawn
 
-    def _certainly(self, work: Callable[[sa.Connection, Callable[[_Saved], None]], T]) -> T:
+    def _certainly(
+        self,
+        work: Callable[[sa.Connection, Callable[[_Saved], None]], T],
+        transaction: Callable[[], AbstractContextManager[sa.Connection]] | None = None,
+    ) -> T:
         """Does it in one transaction, again if the connection was lost, and once even if the answer was lost."""
+        transaction = transaction or self._database.transaction
         end = time.monotonic() + _PATIENCE_SEC
         earlier: tuple[_Saved, T] | None = None
         while True:
             meant: list[_Saved] = []
             try:
-                with self._database.transaction() as db:
+                with transaction() as db:
                     if earlier is not None and self._was_saved(db, earlier[0]):
                         return earlier[1]
                     answer = work(db, meant.append)

@@ -37,6 +37,12 @@ class Database:
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
             yield connection
 
+    @contextmanager
+    def reading(self) -> Generator[sa.Connection, None, None]:
+        """For reading alone: nobody waits for it."""
+        with self.engine.connect() as connection:
+            yield connection
+
     def close(self) -> None:
         """Closes every connection."""
         self.engine.dispose()

@@ -4,34 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncIterator
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import sqlalchemy as sa
-from dbos import DBOS, DBOSClient
 
 from ..._core import __version__
-from ..._host import Host, RetryPolicy, log, settle
+from ..._host import Host, RetryPolicy
 from ...local import AsyncioTimers, LocalSlots, MemoryStore, wall_clock
 from ...parts import Clock, DriverMisused, OnError, OnNotify, Processes
 from ...run import Applied, Journal, Plan, Run
-from ...types import Event, Notify, Receipt, StatusView
-from .advance import Advance, Advanced, Step, telling
-from .changes import Changes, Listener
-from .database import Database, FileLock
+from ...types import Event, Receipt, StatusView
+from .advance import Step, telling
+from .database import FileLock
 from .engine import Engine
-from .tables import Tables
+from .office import Office, Settings
 from .takeover import Attendance
-from .workflows import APPLICATION, Enqueuer
 
-T = TypeVar("T")
-
-_LOOK_AGAIN_SEC = 1.0
-_THREADS = 16
+_LOOK_AGAIN_SEC = 5.0  # changes are announced; this is for those that happen while nobody can hear
 
 
 class DbosDriver:
@@ -43,7 +36,8 @@ class DbosDriver:
     have one. A client (``works=False``) starts, answers and watches runs, and carries out no turn.
 
     ``takeover_after`` is the number of seconds after which a silent worker is taken for dead, ``poll`` how often
-    workers look for work. Workers only take work of their ``application_version``.
+    workers look for work. Workers only take work of their ``application_version``. ``compact`` keeps journals without
+    the turns' texts.
     """
 
     def __init__(
@@ -68,21 +62,21 @@ class DbosDriver:
             raise ValueError("at least one slot is needed")
         if works and processes is None:
             raise ValueError("a worker needs processes; works=False makes a client")
-        self.slots = slots
-        self.poll = poll
+        if database_url is not None and not database_url.startswith(
+            ("postgresql:", "postgres:", "postgresql+psycopg:")
+        ):
+            raise ValueError("database_url is the address of a PostgreSQL database; a SQLite file is named by path")
         self._path = None if database_url is not None else Path(path).resolve()
-        self._url = database_url if database_url is not None else f"sqlite:///{self._path}"
-        self._works = works
-        self._executor_id = executor_id if executor_id is not None else socket.gethostname()
-        self._version = application_version
+        url = database_url if database_url is not None else _sqlite_url(Path(path).resolve())
+        self._settings = Settings(url, application_version, slots, poll, compact)
+        self._executor_id = (executor_id if executor_id is not None else socket.gethostname()) if works else None
         self._takeover_after = takeover_after
-        self._compact = compact
         self._on_notify = on_notify
         # Slots, timers and the store are DBOS and the database: of a host's own parts only the others are asked.
-        unused = LocalSlots(slots), AsyncioTimers(), MemoryStore()
-        parts = (*unused[:2], cast("Processes", processes), unused[2])
-        self.host = Host(*parts, clock, None, on_error, retry or RetryPolicy())
-        self._open = False
+        unused = LocalSlots(slots), AsyncioTimers(), cast("Processes", processes), MemoryStore()
+        self._host = Host(*unused, clock, None, on_error, retry or RetryPolicy())
+        self._engine: Engine | None = None
+        self._office: Office | None = None
         self._closed = False
 
     async def __aenter__(self) -> DbosDriver:
@@ -94,47 +88,37 @@ class DbosDriver:
 
     async def open(self) -> None:
         """Connects, makes the tables that are not there and, as a worker, begins to work."""
-        if self._open or self._closed:
+        if self._office is not None or self._closed:
             raise DriverMisused("DRIVER_CLOSED", "a driver is opened once")
-        self._loop = asyncio.get_running_loop()
-        self.news = Changes(self._loop)
-        self._notices: asyncio.Queue[tuple[str, Notify]] = asyncio.Queue()
-        self._background: set[asyncio.Task[Any]] = set()
-        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="turnlatch-dbos")
         self._file_lock = None if self._path is None else FileLock(self._path)
-        self._engine: Engine | None = None
-        self._attendance: Attendance | None = None
-        self._listener: Listener | None = None
-        self._open = True
+        self._office = Office(self._host, self._settings, self._on_notify)
         try:
-            await self.in_thread(self._connect)
-            if self._works:
-                await self._begin_to_work()
+            await self._office.open()
+            if self._executor_id is not None:
+                await self._begin_to_work(self._office, self._executor_id)
         except BaseException:
             await self.close()
             raise
-        self._spawn(self._pass_on_notices())
 
     async def close(self) -> None:
         """Stops. A worker ends the processes of its turns and hands them over: whoever works next tells the core that
         they were lost."""
-        if self._closed or not self._open:
-            self._closed = True
-            return
+        office, was_closed = self._office, self._closed
         self._closed = True
-        for task in self._background:
-            task.cancel()
+        if office is None or was_closed:
+            return
         if self._engine is not None:
             await self._engine.close()
-        await self.in_thread(self._disconnect)
-        self._threads.shutdown()
-        self.news.tell(None)
+        if office.attendance is not None:
+            await office.in_thread(office.attendance.stop)
+        await office.close()
+        if self._file_lock is not None:
+            self._file_lock.release()
 
     async def start(self, plan: Plan) -> str:
         """Makes a run of an admitted plan and enqueues its first turn. Returns its id."""
-        self._check()
-        advanced = await self._unbroken(partial(self.advance.create, plan))
-        return advanced.run.run_id
+        office = self._opened()
+        return (await office.change(partial(office.advance.create, plan))).run.run_id
 
     async def reply(
         self,
@@ -163,8 +147,8 @@ class DbosDriver:
 
     async def run(self, run_id: str) -> Run:
         """The run as it is saved, to be read. Raises :class:`turnlatch.RunUnknown` if there is none."""
-        self._check()
-        return Run.from_json(await self._read(lambda db: self.tables.snapshot(db, run_id)))
+        office = self._opened()
+        return Run.from_json(await office.read(lambda db: office.tables.snapshot(db, run_id)))
 
     async def view(self, run_id: str) -> StatusView:
         """The run as a client sees it."""
@@ -174,7 +158,7 @@ class DbosDriver:
         """Waits until the run is seen with one of these statuses or has ended. A status that lasts shorter than a look
         at the database may be missed."""
         stirred = asyncio.Event()
-        with self.news.watching(run_id, stirred):
+        with self._opened().news.watching(run_id, stirred):
             while True:
                 run = await self.run(run_id)
                 if run.ended or run.status in statuses:
@@ -183,16 +167,15 @@ class DbosDriver:
 
     async def settled(self, run_id: str) -> None:
         """Waits until no turn of the run is carried out by anybody: its processes are gone, its slots given back."""
-        self._check()
-        while await self._read(lambda db: self.tables.slots_of(db, run_id)):
-            self._check()
-            await asyncio.sleep(self.poll / 4)
+        office = self._opened()
+        while await office.read(lambda db: office.tables.slots_of(db, run_id)):
+            await asyncio.sleep(self._settings.poll / 4)
+            self._opened()
 
     async def changes(self) -> AsyncIterator[str | None]:
         """The id of every run that changes from now on, in any process; ``None`` after a gap, when any may have."""
-        self._check()
-        async for run_id in self.news.follow():
-            self._check()
+        async for run_id in self._opened().news.follow():
+            self._opened()
             yield run_id
 
     async def journal(self, run_id: str) -> Journal:
@@ -201,129 +184,37 @@ class DbosDriver:
 
     async def lines(self, run_id: str, after: int = 0) -> list[str]:
         """The lines of the run's journal after a revision, for somebody who follows it."""
-        self._check()
-        return await self._read(lambda db: self.tables.lines(db, run_id, after))
+        office = self._opened()
+        return await office.read(lambda db: office.tables.lines(db, run_id, after))
 
     async def unfinished(self) -> list[str]:
         """The runs that have not ended, oldest first."""
-        self._check()
-        return await self._read(self.tables.unfinished)
-
-    async def in_thread(self, work: Callable[[], T]) -> T:
-        """Does what waits for the database."""
-        return await self._loop.run_in_executor(self._threads, work)
-
-    def took(self, advanced: Advanced) -> None:
-        """Looks after what is to be done after a commit; called on the event loop."""
-        run_id = advanced.run.run_id
-        if self._listener is None and advanced.applied.entry is not None:
-            self.news.tell(run_id)
-        for effect in advanced.applied.effects:
-            if effect["type"] == "notify":
-                self._notices.put_nowait((run_id, effect))
-        if advanced.withdrawn and not self._closed:
-            self._spawn(self._withdraw(advanced))
-
-    # Opening and closing.
-
-    def _connect(self) -> None:
-        DBOS.migrate(self._url)
-        self._database = Database(self._url)
-        client = DBOSClient(system_database_engine=self._database.engine, application_name=APPLICATION)
-        self._enqueuer = Enqueuer(client, self._version)
-        self.tables = Tables(self._database, self._compact)
-        self.tables.create_all()
-        self.advance = Advance(self._database, self.tables, self._enqueuer, self.host.clock)
-        if self._database.is_postgres:
-            self._listener = Listener(self._url, self.news.tell)
-            self._listener.start()
-
-    async def _begin_to_work(self) -> None:
-        engine = Engine(self, self._executor_id)
-        if self._database.is_postgres:
-            attendance = Attendance(
-                self._database, self.tables, self._enqueuer, self._executor_id, self._takeover_after
-            )
-            try:
-                await self.in_thread(attendance.arrive)
-            except BaseException:
-                await engine.close()
-                raise
-            self._attendance = attendance
-        self._engine = engine
-        await self.in_thread(partial(self._enqueuer.make_queues, self.slots, self.poll))
-        await self.in_thread(partial(engine.launch, self._database, self._version))
-        if self._attendance is not None:
-            self._attendance.start()
-
-    def _disconnect(self) -> None:
-        if self._listener is not None:
-            self._listener.stop()
-        if self._engine is not None:
-            self._hand_over()
-        if self._attendance is not None:
-            self._attendance.stop()
-        if hasattr(self, "_database"):
-            self._enqueuer.close()
-            self._database.close()
-        if self._file_lock is not None:
-            self._file_lock.release()
-
-    def _hand_over(self) -> None:
-        """Lets others go on at once. If that fails, they find out by themselves."""
-        try:
-            with self._database.transaction() as db:
-                self.tables.displace(db, self._executor_id)
-            self._enqueuer.hand_over(self._executor_id)
-        except Exception as error:
-            log.warning("worker %s could not hand over: %s", self._executor_id, error)
-
-    # Reading and changing runs.
-
-    async def _read(self, query: Callable[[sa.Connection], T]) -> T:
-        return await self.in_thread(partial(self.advance.read, query))
+        office = self._opened()
+        return await office.read(office.tables.unfinished)
 
     async def _change(self, run_id: str, step: Step) -> Applied:
-        self._check()
-        return (await self._unbroken(partial(self.advance.change, run_id, step))).applied
+        office = self._opened()
+        return (await office.change(partial(office.advance.change, run_id, step))).applied
 
-    async def _unbroken(self, work: Callable[[], Advanced]) -> Advanced:
-        """Runs to the end also if the caller is cancelled: what was committed must not be forgotten."""
+    async def _begin_to_work(self, office: Office, executor_id: str) -> None:
+        self._engine = Engine(office, executor_id)
+        if office.database.is_postgres:
+            attendance = Attendance(office.database, office.tables, office.enqueuer, executor_id, self._takeover_after)
+            await office.in_thread(attendance.arrive)
+            attendance.start()
+            office.attendance = attendance
+        await office.in_thread(self._engine.launch)
 
-        async def change() -> Advanced:
-            advanced = await self.in_thread(work)
-            self.took(advanced)
-            return advanced
-
-        return await asyncio.shield(asyncio.ensure_future(change()))
-
-    async def _withdraw(self, advanced: Advanced) -> None:
-        run_id = advanced.run.run_id
-        try:
-            await self.in_thread(partial(self._enqueuer.withdraw, run_id, advanced.withdrawn))
-        except Exception as error:
-            log.warning("run %s: what it does not want any more could not be withdrawn: %s", run_id, error)
-
-    async def _pass_on_notices(self) -> None:
-        """Notifies in order, apart from everything else: a callback may take its time, and may ask the driver."""
-        while True:
-            run_id, effect = await self._notices.get()
-            if self._on_notify is not None:
-                try:
-                    await settle(self._on_notify(run_id, effect))
-                except Exception as error:
-                    await self.host.report(run_id, effect, error, 1)
-
-    def _check(self) -> None:
-        if self._closed or not self._open:
+    def _opened(self) -> Office:
+        if self._office is None or self._closed:
             raise DriverMisused("DRIVER_CLOSED", "the driver is closed, or was not opened")
-        if asyncio.get_running_loop() is not self._loop:
+        if asyncio.get_running_loop() is not self._office.loop:
             raise DriverMisused("OTHER_EVENT_LOOP", "a driver belongs to the event loop it was opened on")
+        return self._office
 
-    def _spawn(self, work: Any) -> None:
-        task = self._loop.create_task(work)
-        self._background.add(task)
-        task.add_done_callback(self._background.discard)
+
+def _sqlite_url(path: Path) -> str:
+    return sa.URL.create("sqlite", database=str(path)).render_as_string()
 
 
 async def _within(stirred: asyncio.Event, seconds: float) -> None:

@@ -10,12 +10,13 @@ from typing import Any
 
 from dbos import DBOS
 
+from ..._host import log
 from ...parts import DriverMisused
 from . import workflows
 from .advance import telling
-from .database import Database
+from .office import Office
 from .tables import Displaced
-from .turns import Office, Turn, persistently
+from .turns import Turn, persistently
 from .workflows import APPLICATION
 
 _LOOK_AGAIN_SEC = 1.0
@@ -25,29 +26,34 @@ class Engine:
     """Takes workflows from the queues and carries them out on the driver's event loop, where its processes live."""
 
     def __init__(self, office: Office, executor_id: str) -> None:
+        if workflows.worker is not None:
+            raise _taken()
+        workflows.worker = self
         self._office = office
         self._executor_id = executor_id
-        self._loop = asyncio.get_running_loop()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._slots: dict[str, asyncio.Lock] = {}
         self._closing = False
-        if workflows.worker is not None:
-            message = "there is one DBOS for a process, and another driver has it; works=False needs none"
-            raise DriverMisused("DRIVER_EXISTS", message)
-        workflows.worker = self
+        self._launched = False
 
-    def launch(self, database: Database, application_version: str) -> None:
+    def launch(self) -> None:
         """Begins to take workflows. What this worker left unfinished in an earlier life comes first."""
+        settings = self._office.settings
+        self._office.enqueuer.make_queues(settings.slots, settings.poll)
         DBOS(
             config={
                 "name": APPLICATION,
-                "system_database_url": database.url,
-                "system_database_engine": database.engine,
-                "application_version": application_version,
+                "system_database_url": settings.url,
+                "system_database_engine": self._office.database.engine,
+                "application_version": settings.application_version,
                 "executor_id": self._executor_id,
                 "log_level": "WARNING",
             }
         )
+        # DBOS gives the instance that there is, whatever it is told here.
+        if (DBOS.executor_id, DBOS.application_version) != (self._executor_id, settings.application_version):
+            raise _taken()
+        self._launched = True
         DBOS.launch()
 
     def turn(self, run_id: str, slot_id: str) -> None:
@@ -59,24 +65,36 @@ class Engine:
         self._on_loop(self._timer(run_id, interaction_id, at))
 
     async def close(self) -> None:
-        """Ends the processes of all turns and stops. What was under way is still this worker's in the database."""
+        """Stops, ends the processes of all turns, and lets others go on with what was under way."""
         self._closing = True
         while self._tasks:
             for task in self._tasks:
                 task.cancel()
             await asyncio.wait(self._tasks)
-        await asyncio.to_thread(DBOS.destroy)
+        if self._launched:
+            await asyncio.to_thread(DBOS.destroy)
+            await self._office.in_thread(self._hand_over)
         workflows.worker = None
 
+    def _hand_over(self) -> None:
+        # If it fails, the others find out by themselves.
+        try:
+            with self._office.database.transaction() as db:
+                self._office.tables.displace(db, self._executor_id)
+            self._office.enqueuer.hand_over(self._executor_id)
+        except Exception as error:
+            log.warning("worker %s could not hand over: %s", self._executor_id, error)
+
     async def _turn(self, run_id: str, slot_id: str) -> None:
+        async def carry_out() -> None:
+            await Turn(self._office, run_id, slot_id, self._executor_id).carry_out()
+
         # Should this worker take over from itself, the earlier one ends its process first.
         async with self._slots.setdefault(slot_id, asyncio.Lock()):
-            await persistently(
-                self._office.host,
-                run_id,
-                lambda: Turn(self._office, run_id, slot_id, self._executor_id).carry_out(),
-            )
-        self._slots.pop(slot_id, None)
+            try:
+                await persistently(self._office.host, run_id, carry_out)
+            finally:
+                self._slots.pop(slot_id, None)
 
     async def _timer(self, run_id: str, interaction_id: int, at: int) -> None:
         while (left := at - self._office.host.clock()) > 0:
@@ -84,18 +102,19 @@ class Engine:
 
         async def fire() -> None:
             step = telling({"type": "timer_fired", "interaction_id": interaction_id})
-            self._office.took(await self._office.in_thread(partial(self._office.advance.change, run_id, step)))
+            await self._office.change(partial(self._office.advance.change, run_id, step))
 
         await persistently(self._office.host, run_id, fire)
 
     def _on_loop(self, work: Coroutine[Any, Any, None]) -> None:
         """Waits for work on the driver's loop. If that has gone, so has this worker's part in the workflow."""
-        if self._closing or self._loop.is_closed():
+        loop = self._office.loop
+        if self._closing or loop.is_closed():
             work.close()
             raise Displaced
-        future = asyncio.run_coroutine_threadsafe(self._tracked(work), self._loop)
+        future = asyncio.run_coroutine_threadsafe(self._tracked(work), loop)
         while not concurrent.futures.wait([future], _LOOK_AGAIN_SEC).done:
-            if self._loop.is_closed():
+            if loop.is_closed():
                 raise Displaced
         if future.cancelled():
             raise Displaced
@@ -112,3 +131,8 @@ class Engine:
             await work
         finally:
             self._tasks.discard(task)
+
+
+def _taken() -> DriverMisused:
+    message = "there is one DBOS for a process, and somebody else has it; a client (works=False) needs none"
+    return DriverMisused("DRIVER_EXISTS", message)

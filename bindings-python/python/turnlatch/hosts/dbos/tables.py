@@ -100,7 +100,7 @@ class Tables:
 
     def revision(self, db: sa.Connection, run_id: str) -> int:
         """The run's revision, or raises ``RUN_UNKNOWN``."""
-        return int(_known(run_id, _value(db, "SELECT revision FROM turnlatch_runs WHERE run_id = :id", id=run_id)))
+        return int(_of_run(db, "SELECT revision FROM turnlatch_runs WHERE run_id = :run_id", run_id))
 
     def unfinished(self, db: sa.Connection) -> list[str]:
         """The runs that have not ended, oldest first."""
@@ -182,8 +182,7 @@ class Tables:
         return line
 
     def _snapshot(self, db: sa.Connection, run_id: str, lock: str) -> str:
-        asked = f"SELECT snapshot FROM turnlatch_runs WHERE run_id = :run_id{lock}"
-        return str(_known(run_id, _value(db, asked, run_id=run_id)))
+        return str(_of_run(db, f"SELECT snapshot FROM turnlatch_runs WHERE run_id = :run_id{lock}", run_id))
 
     def _holder(self, db: sa.Connection, slot_id: str, lock: str = "") -> str | None:
         asked = f"SELECT holder FROM turnlatch_slots WHERE slot_id = :slot_id{lock}"
@@ -200,7 +199,9 @@ def _value(db: sa.Connection, query: str, **parameters: object) -> Any:
     return db.execute(sa.text(query), parameters).scalar()
 
 
-def _known(run_id: str, found: Any) -> Any:
+def _of_run(db: sa.Connection, query: str, run_id: str) -> Any:
+    # No run has other characters in its id (ADM-10), and there are some that PostgreSQL does not take.
+    found = _value(db, query, run_id=run_id) if run_id.isascii() and "\0" not in run_id else None
     if found is None:
         raise RunUnknown("RUN_UNKNOWN", f"there is no run {run_id}")
     return found

@@ -23,6 +23,7 @@ from .tables import Tables
 from .workflows import Enqueuer
 
 _LONGEST_TICK_SEC = 1.0
+_TRY_AGAIN_SEC = 0.1
 
 
 class Attendance(threading.Thread):
@@ -40,6 +41,7 @@ class Attendance(threading.Thread):
         self._patience = patience
         self._tick = min(_LONGEST_TICK_SEC, patience / 4)
         self._connection: psycopg.Connection[tuple[object, ...]] | None = None
+        self._heard = 0.0
         self._missing: dict[str, float] = {}
         self._stopped = threading.Event()
 
@@ -54,7 +56,9 @@ class Attendance(threading.Thread):
             time.sleep(self._tick)
 
     def run(self) -> None:
-        while not self._stopped.wait(self._tick):
+        wait = self._tick
+        while not self._stopped.wait(wait):
+            wait = self._tick
             try:
                 if self._present():
                     self._look_after_peers()
@@ -62,6 +66,11 @@ class Attendance(threading.Thread):
                 log.warning("worker %s cannot say that it lives: %s", self._executor_id, error)
                 self._missing.clear()
                 self._leave()
+                wait = _TRY_AGAIN_SEC
+
+    def is_heard(self) -> bool:
+        """Whether the others can know that this worker lives. If not, it must not begin anything."""
+        return self._connection is not None and time.monotonic() - self._heard < self._patience / 2
 
     def stop(self) -> None:
         """Gives the lock back; the worker must have handed over before."""
@@ -74,12 +83,14 @@ class Attendance(threading.Thread):
         """Says something; takes the lock if that has not been done. Whether it is this worker's."""
         if self._connection is not None:
             self._connection.execute("SELECT 1")
+            self._heard = time.monotonic()
             return True
         connection = psycopg.connect(plain_url(self._database.url), autocommit=True)
         silence = f"SET idle_session_timeout = {int(self._patience * 1000)}"
         connection.execute(silence.encode())
         if _try_lock(connection, self._executor_id):
             self._connection = connection
+            self._heard = time.monotonic()
             return True
         connection.close()
         return False

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, TypeVar, cast
 from uuid import uuid4
 
 import sqlalchemy as sa
@@ -26,30 +26,11 @@ from ...errors import NotLoaded, Rejected
 from ...parts import RunUnknown, Store
 from ...run import Run
 from ...types import Effect
-from .advance import Advance, Advanced, Granted, telling
-from .changes import Changes
-from .tables import Displaced, Hold, Tables
+from .advance import Granted, telling
+from .office import Office
+from .tables import Displaced, Hold
 
 T = TypeVar("T")
-
-
-class Office(Protocol):
-    """What a turn needs of the driver."""
-
-    host: Host
-    advance: Advance
-    tables: Tables
-    news: Changes
-    slots: int
-    poll: float
-
-    async def in_thread(self, work: Callable[[], T]) -> T:
-        """Does what waits for the database."""
-        ...
-
-    def took(self, advanced: Advanced) -> None:
-        """Looks after what is to be done after a commit."""
-        ...
 
 
 class Turn:
@@ -84,14 +65,13 @@ class Turn:
             await self._in_thread(partial(self._office.advance.release, self._hold))
 
     async def _granted(self) -> Granted:
+        grant = partial(self._office.advance.grant, self._run_id, self._hold, self._office.settings.slots)
         while True:
-            granted = await self._in_thread(
-                partial(self._office.advance.grant, self._run_id, self._hold, self._office.slots)
-            )
+            granted = await self._in_thread(grant) if self._office.may_begin() else None
             if granted is not None:
                 self._office.took(granted.advanced)
                 return granted
-            await asyncio.sleep(self._office.poll)
+            await asyncio.sleep(self._office.settings.poll)
 
     def _is_kept_by(self, run: Run) -> bool:
         return run.outstanding()["keep"].get("process") == self._hold.slot_id
@@ -132,7 +112,7 @@ class Turn:
             await self._tell(live)
             return
         with contextlib.suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(self._stirred.wait(), self._office.poll)
+            await asyncio.wait_for(self._stirred.wait(), self._office.settings.poll)
         self._stirred.clear()
         if not self._inbox:
             await self._look(live)

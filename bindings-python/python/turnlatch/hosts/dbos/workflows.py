@@ -107,6 +107,11 @@ class Enqueuer:
         )
         return [(one.workflow_id, one.queue_name or TURNS, one.executor_id or "") for one in found]
 
+    def carrier(self, workflow_id: str) -> str | None:
+        """The worker that carries out the workflow; ``None`` if nobody does."""
+        found = self._client.list_workflows(workflow_ids=[workflow_id], status="PENDING", load_input=False)
+        return found[0].executor_id if found else None
+
     def hand_over(self, executor_id: str) -> int:
         """Puts the workflows of a worker that does not carry them out any more back into their queues."""
         pending = self.pending(executor_id)
