@@ -12,7 +12,13 @@ from pathlib import Path
 
 import psycopg
 
-SETTINGS = "\nlisten_addresses = '127.0.0.1'\nport = {port}\nunix_socket_directories = '{folder}'\nmax_connections = 300\nfsync = off\n"
+SETTINGS = """
+listen_addresses = '127.0.0.1'
+port = {port}
+unix_socket_directories = '{folder}'
+max_connections = 300
+fsync = off
+"""
 
 
 class Postgres:
