@@ -150,11 +150,12 @@ test-python: setup-python
 	cd $(TEST_VENV) && TURNLATCH_CHECKER=$(CURDIR)/target/debug/checker bin/pytest -q --config-file $(CURDIR)/bindings-python/pyproject.toml --ignore $(CURDIR)/bindings-python/tests/hosts $(CURDIR)/bindings-python/tests
 	$(VENV)/bin/python scripts/check_package.py $(VENV)/wheels/*.whl
 
-# Real databases and real workers, in an environment of their own that has the wheel with its extra.
+# Real databases and real workers, in an environment of their own that has the wheel with its extra. Half of it is waiting, so
+# two tests run at a time, each with a database server of its own.
 test-hosts: setup-python setup-postgres
 	$(PYTHON) -m venv --clear $(HOSTS_VENV)
-	$(HOSTS_VENV)/bin/pip install --quiet --constraint bindings-python/requirements-dev.txt "$$(echo $(VENV)/wheels/*.whl)[dbos]" pytest
-	cd $(HOSTS_VENV) && bin/pytest -q --config-file $(CURDIR)/bindings-python/pyproject.toml $(CURDIR)/bindings-python/tests/hosts
+	$(HOSTS_VENV)/bin/pip install --quiet --constraint bindings-python/requirements-dev.txt "$$(echo $(VENV)/wheels/*.whl)[dbos]" pytest pytest-xdist
+	cd $(HOSTS_VENV) && bin/pytest -q --numprocesses 2 --config-file $(CURDIR)/bindings-python/pyproject.toml $(CURDIR)/bindings-python/tests/hosts
 
 # Chromium has to be there; CHROMIUM names it if it is not where systems put it. Python has to be there for the files that
 # both packages share.
