@@ -328,6 +328,15 @@ codes! {
     OtherEventLoop "OTHER_EVENT_LOOP" Hosting 500
         "The driver is used on another event loop than before."
         "Make a driver for each event loop."
+    DriverExists "DRIVER_EXISTS" Hosting 500
+        "The process has a driver that carries out turns already, and its engine allows one."
+        "Use that driver, or open a client that carries out nothing."
+    ExecutorIdInUse "EXECUTOR_ID_IN_USE" Hosting 409
+        "A living worker has this id."
+        "Give each worker an id of its own."
+    DatabaseInUse "DATABASE_IN_USE" Hosting 409
+        "Another process uses the database, and it is of a kind for one process."
+        "End the other process, or use a database for many."
     CorePanicked "CORE_PANICKED" Hosting 500
         "The compiled core broke in the middle of a call, which has changed nothing."
         "Report it with the message; go on, the next call works again."

@@ -43,8 +43,9 @@ class RunUnknown(TurnlatchError, KeyError):
 
 
 class DriverMisused(TurnlatchError, RuntimeError):
-    """A driver was asked for something it cannot do now: ``DRIVER_CLOSED``, ``INSIDE_CALLBACK``, ``RUN_NOT_DONE`` or
-    ``OTHER_EVENT_LOOP``."""
+    """A driver was asked for something it cannot do now: ``DRIVER_CLOSED``, ``INSIDE_CALLBACK``, ``RUN_NOT_DONE``,
+    ``OTHER_EVENT_LOOP``; hosts on an engine also say ``DRIVER_EXISTS``, ``EXECUTOR_ID_IN_USE`` and
+    ``DATABASE_IN_USE``."""
 
 
 class Slots(Protocol):
