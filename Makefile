@@ -135,7 +135,7 @@ check-console: setup-console
 	cd examples/console && node_modules/.bin/tsc --noEmit
 	cd examples/console && node_modules/.bin/biome ci .
 
-test: test-rust test-python test-hosts test-js test-services test-console ## Every test: vectors in every runtime, properties, the exhaustive walk, examples, READMEs
+test: test-rust test-python test-js test-services test-console test-hosts ## Every test: vectors in every runtime, properties, the exhaustive walk, examples, READMEs
 
 # Benchmarks are built by `check` and run by `bench`; the output of passing tests says how much they covered.
 test-rust: setup-rust
