@@ -6,7 +6,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
 /** Brotli bytes of wasm and JavaScript together: what there is now, and no more. The aims are 560 and 100 KB. */
-const BUDGETS = { full: 595_000, slim: 129_500 };
+const BUDGETS = { full: 596_000, slim: 129_500 };
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
 const sizes = (bytes) => ({
