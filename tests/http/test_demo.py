@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from agents import CODEX, environment, model
 from running import ROOT
@@ -45,7 +46,7 @@ def test_the_demo_takes_answers_from_the_terminal() -> None:
 
 def test_the_demo_runs_an_agent_of_ones_own(tmp_path: Path) -> None:
     done = {"file": "moving-house.md", "summary": "Keys on the 28th.", "open_points": ["the piano"]}
-    steps = [
+    steps: list[dict[str, Any]] = [
         {"text": "I look at the notes.", "tool": {"command": "ls ../skill/notes"}},
         {"text": "Which note shall I summarise?"},
         {"tool": {"command": "cat ../skill/notes/moving-house.md"}},
