@@ -77,5 +77,6 @@ test('the focus can be seen, and goes to the page that was opened', () =>
 		assert.equal(outline, 'solid');
 		await page.keyboard.press('Enter');
 		await page.getByRole('heading', { name: 'Look into a recorded run' }).waitFor();
-		assert.equal(await page.evaluate(() => document.activeElement?.id), 'main');
+		// The page is shown before it is given the focus.
+		await page.waitForFunction(() => document.activeElement?.id === 'main');
 	}));
