@@ -14,7 +14,7 @@ test('a job is created with the form and answered with a suggested answer', () =
 		await page.getByRole('combobox', { name: 'Mode' }).selectOption('interactive');
 		await page.getByRole('button', { name: 'Start the job' }).click();
 		await headStatus(page, 'Waiting for you');
-		await page.getByText('Which file?').first().waitFor();
+		await page.getByRole('region', { name: 'The agent asks' }).getByText('Which file?').waitFor();
 		await page.getByText('A name from the list.').waitFor();
 		const send = page.getByRole('button', { name: 'Send answer' });
 		assert.equal(await send.isEnabled(), false, 'there is nothing to send yet');
@@ -84,7 +84,7 @@ test('an answer in a second tab: the first is told before it sends, and its word
 		await inPage(here, `#/runs/${runId}`, async (second) => {
 			await second.getByLabel('Your answer').fill('quick.txt');
 			await second.keyboard.press('Control+Enter');
-			await second.getByText('Which line of quick.txt?').first().waitFor();
+			await second.getByRole('region', { name: 'The agent asks' }).getByText('Which line of quick.txt?').waitFor();
 		});
 		await first.getByText('A question that is no longer open').waitFor();
 		const prediction = first.locator('#prediction');

@@ -41,7 +41,7 @@ test('a tab that nobody sees lets go of its connection, and takes it up when it 
 		await here.service.until(runId, 'waiting_user');
 		await here.service.post(`/v1/jobs/${runId}/interaction/reply`, { interaction_id: 1, response: 'meanwhile' });
 		await Promise.all([page.waitForEvent('request', isStream), become('visible')]);
-		await page.getByText('Which line of meanwhile?').first().waitFor();
+		await page.getByRole('region', { name: 'The agent asks' }).getByText('Which line of meanwhile?').waitFor();
 		await page.getByRole('status', { name: 'Connection: Live' }).waitFor();
 	});
 });
@@ -61,6 +61,8 @@ test('the service restarts: the page says so, takes up the stream, and loses not
 		await page.getByRole('status', { name: 'Connection: Live' }).waitFor();
 		await page.getByRole('button', { name: 'Send answer' }).click();
 		await page.getByText('Which line of written before the restart?').first().waitFor();
+		// The words are there before the turn is over.
+		await page.locator('.timeline').getByText('Turn 2 finished').waitFor();
 		const titles = await page.locator('.timeline .step-title strong').allInnerTexts();
 		assert.deepEqual(titles, [
 			'Job created',
