@@ -1,7 +1,7 @@
 /** The shell: header, pages, the place for dropped files, and what a screen reader is told. */
 
 import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks';
-import { announcement } from './model/announce.js';
+import { announcements } from './model/announce.js';
 import { tokenWanted } from './model/api.js';
 import { openFiles } from './model/opened.js';
 import { go, type Route, route } from './model/route.js';
@@ -46,10 +46,19 @@ export function App() {
 			</main>
 			<DropPlace />
 			<ShortcutsDialog dialog={shortcuts} />
-			<div class="hidden" role="status" aria-live="polite">
-				{announcement}
-			</div>
+			<Announcements />
 		</>
+	);
+}
+
+/** Read out one after the other as they are added; text that replaces text would cut the one before short. */
+function Announcements() {
+	return (
+		<div class="hidden" role="log" aria-live="polite" aria-label="Announcements">
+			{announcements.value.map(({ id, text }) => (
+				<p key={id}>{text}</p>
+			))}
+		</div>
 	);
 }
 

@@ -2,9 +2,17 @@
 
 import { signal } from '@preact/signals';
 
-export const announcement = signal('');
+export interface Announcement {
+	readonly id: number;
+	readonly text: string;
+}
+
+/** One that a screen reader has not come to yet must still be there, however soon the next one follows. */
+const KEPT = 10;
+
+export const announcements = signal<readonly Announcement[]>([]);
 
 export function announce(text: string): void {
-	// The same words twice would not be read a second time; a space that cannot be heard makes them new.
-	announcement.value = announcement.value === text ? `${text}\u00a0` : text;
+	const id = (announcements.value.at(-1)?.id ?? 0) + 1;
+	announcements.value = [...announcements.value, { id, text }].slice(-KEPT);
 }
