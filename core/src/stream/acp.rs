@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
+use super::Usage;
 use super::failure::Failure;
+use super::rows::{as_text, at, number_at, text_at, words_of};
 use super::turn::Turn;
-use super::{Usage, as_text, at, number_at, text_at, words_of};
 use crate::codes::Code;
 use crate::write::json_text;
 

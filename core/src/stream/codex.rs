@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
+use super::Usage;
 use super::failure::Failure;
+use super::rows::{as_text, at, number_at, text_at};
 use super::turn::Turn;
-use super::{Usage, as_text, at, number_at, text_at};
 use crate::text;
 
 /// Takes a row; says whether it is one that is known.

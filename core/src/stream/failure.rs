@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::codes::Code;
 use crate::text;
 
-use super::{number_at, text_at};
+use super::rows::{number_at, text_at};
 
 /// A failure that the stream tells.
 #[derive(Clone, Debug)]

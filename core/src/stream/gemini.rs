@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
+use super::Usage;
 use super::failure::Failure;
+use super::rows::{MAX_ROW_DEPTH, as_text, at, number_at, text_at};
 use super::turn::Turn;
-use super::{MAX_ROW_DEPTH, Usage, as_text, at, number_at, text_at};
 use crate::json;
 use crate::text;
 

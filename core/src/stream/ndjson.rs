@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
+use super::rows::{parts_of, text_at, words_of};
 use super::turn::{ASSISTANT, Turn};
-use super::{parts_of, text_at, words_of};
 
 /// Takes a row; says whether it is one that is known. Only a row that says whose words it has is taken for words.
 pub(super) fn row(turn: &mut Turn, row: &Value) -> bool {

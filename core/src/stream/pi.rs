@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
+use super::Usage;
 use super::failure::Failure;
+use super::rows::{as_text, number_at, parts_of, text_at, words_of};
 use super::turn::Turn;
-use super::{Usage, as_text, number_at, parts_of, text_at, words_of};
 use crate::codes::Code;
 
 /// Takes a row; says whether it is one that is known.

@@ -1,5 +1,6 @@
 //! What a vector would be too large for; all else is in `tests/vectors/stream`.
 
+use super::super::turn;
 use super::*;
 
 fn codex_message(text: &str) -> String {
