@@ -3,7 +3,7 @@
 .PHONY: help setup setup-rust setup-python setup-js check check-rust check-python check-js test test-rust test-python test-js
 .PHONY: setup-services setup-python-service setup-node-service check-services test-services
 .PHONY: setup-agents setup-wasm setup-console check-console test-console
-.PHONY: setup-postgres test-hosts
+.PHONY: setup-postgres test-hosts bench-hosts
 .PHONY: setup-browser compare demo bench coverage clean
 
 CARGO ?= cargo
@@ -192,6 +192,12 @@ bench: setup-python setup-js ## The core beside the limit of its parts, Python a
 	$(BENCH_VENV)/bin/python bindings-python/bench/turns.py $(CURDIR)/target/release/stopwatch
 	cd bindings-wasm && node bench/turns.mjs $(CURDIR)/target/release/stopwatch
 	cd bindings-wasm && node scripts/sizes.mjs
+
+# The hosts on DBOS beside the embedded one, on databases that keep what was committed; ten minutes.
+bench-hosts: setup-python setup-postgres ## Turns per second, recovery and cost of the hosts, for docs/scale.md
+	$(PYTHON) -m venv --clear $(HOSTS_VENV)
+	$(HOSTS_VENV)/bin/pip install --quiet --constraint bindings-python/requirements-dev.txt "$$(echo $(VENV)/wheels/*.whl)[dbos]"
+	$(HOSTS_VENV)/bin/python bindings-python/bench/hosts
 
 coverage: setup-rust ## Line coverage of core/src; fails below 95 %
 	@rustup component list --installed | grep -q '^llvm-tools' || rustup component add llvm-tools

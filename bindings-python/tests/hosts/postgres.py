@@ -17,14 +17,14 @@ listen_addresses = '127.0.0.1'
 port = {port}
 unix_socket_directories = '{folder}'
 max_connections = 300
-fsync = off
+fsync = {fsync}
 """
 
 
 class Postgres:
     """Debian's binaries, run as a user that is not root: the server refuses to be root's."""
 
-    def __init__(self) -> None:
+    def __init__(self, durable: bool = False) -> None:
         # No skip: a machine without PostgreSQL has not tested what this is about. `make setup-postgres` installs it.
         found = sorted(Path("/usr/lib/postgresql").glob("*/bin/pg_ctl"))
         assert found, "PostgreSQL is needed: make setup-postgres"
@@ -38,7 +38,7 @@ class Postgres:
         self.databases = 0
         self.run("initdb", "--auth=trust", f"--username={self.user}", "--no-sync", f"--pgdata={self.data}")
         with open(self.data / "postgresql.conf", "a") as settings:
-            settings.write(SETTINGS.format(port=self.port, folder=self.folder))
+            settings.write(SETTINGS.format(port=self.port, folder=self.folder, fsync="on" if durable else "off"))
         self.control("start")
 
     @property
