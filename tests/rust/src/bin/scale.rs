@@ -1,13 +1,16 @@
 //! How much of a machine many waiting runs take: `cargo run --release -p turnlatch-tests --bin scale -- 1000000`.
 //!
 //! Every run is a real one: made, granted a slot, asked by its agent, and waiting with a deadline. Measured are the memory of
-//! the living, the snapshots that a database would keep, a restart that reads all of them back and asks each what it owes,
-//! and how many timers go off in the busiest second. Times are of this machine and this moment; ratios are what to look at.
+//! the living, the snapshots that a database would keep, how many timers go off in the busiest second, a restart that reads
+//! all of them back and asks each what it owes, and the worst of all nights: the host was away until every deadline had
+//! passed. Times are of this machine and this moment; ratios are what to look at.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use turnlatch::{Action, Event, HostSettings, Manifest, Run, RunPlan, RunRequest, Timestamp, TurnReport, admit};
+use turnlatch::{
+    Action, Event, HostSettings, Manifest, Run, RunPlan, RunRequest, Status, Timestamp, TurnReport, admit,
+};
 
 fn main() {
     let count = std::env::args().nth(1).map_or(100_000, |count| count.parse().expect("a number of runs"));
@@ -47,18 +50,29 @@ fn main() {
     );
     drop(runs);
 
-    let began = Instant::now();
+    let (mut reading, mut firing) = (Duration::ZERO, Duration::ZERO);
     let mut owed = 0;
     for snapshot in &snapshots {
-        let run = Run::restore(snapshot).expect("our own snapshot");
-        owed += run.outstanding().effects.len();
+        let began = Instant::now();
+        let mut run = Run::restore(snapshot).expect("our own snapshot");
+        let effects = run.outstanding().effects;
+        reading += began.elapsed();
+        owed += effects.len();
+        let began = Instant::now();
+        for effect in effects {
+            if let Action::SetTimer { interaction_id, at } = effect.action {
+                run.apply(Event::TimerFired { interaction_id }, at).expect("the run takes it");
+            }
+        }
+        firing += began.elapsed();
+        assert_eq!(run.status(), Status::Queued, "a decision was made for the user");
     }
-    let read = began.elapsed();
     println!(
         "read back, one by one      {:>12.2} s, {:.1} us a run, {owed} effects owed",
-        read.as_secs_f64(),
-        per_run(read, count)
+        reading.as_secs_f64(),
+        per_run(reading, count)
     );
+    println!("deadlines, one by one      {:>12.2} s, {:.1} us a run", firing.as_secs_f64(), per_run(firing, count));
 }
 
 /// A run that waits for an answer. Deadlines are spread over twenty minutes, as questions come over time.
@@ -100,7 +114,7 @@ fn resident_bytes() -> usize {
     resident * 4096
 }
 
-fn per_run(time: std::time::Duration, count: usize) -> f64 {
+fn per_run(time: Duration, count: usize) -> f64 {
     time.as_secs_f64() * 1e6 / f64::from(u32::try_from(count).expect("a number of runs"))
 }
 
