@@ -105,6 +105,19 @@ class Bench:
             if "url" not in place:
                 self.costs[name] = of_sqlite(Path(place["folder"]) / DATABASE[kind], self._runs)
 
+    def enqueue(self, name: str) -> None:
+        """Clients make runs, each by one transaction, while nobody works."""
+        with self._place(name) as place:
+            clients = [
+                Host("enqueue", **{**place, "kind": "client"}, runs=self._runs, worker=f"c{n}") for n in range(3)
+            ]
+            for client in clients:
+                client.opened()
+            results = [client.result() for client in clients]
+            self._note(name, {"runs made per second": sum(result["runs made per second"] for result in results)})
+            for client in clients:
+                client.close()
+
     def restart(self, name: str) -> None:
         """A host is killed with waiting runs and with turns under way, and started again."""
         with self._place(name) as place:
@@ -169,11 +182,14 @@ class Bench:
                     ratio = f"{median / statistics.median(base[figure]):6.2f} x" if figure in base else " " * 8
                     rounds = ", ".join(f"{value:.2f}" for value in values)
                     print(f"  {name:30} {median:9.2f}  {ratio}   ({rounds})")
-        print("\ncost of a run of two turns: rows, bytes kept, bytes of the write-ahead log, transactions")
+        print(
+            "\ncost of a run of two turns: rows, bytes, bytes of the log, transactions; and of idle workers, a second"
+        )
         for name, cost in self.costs.items():
             log = "-" if cost.wal_bytes is None else f"{cost.wal_bytes:.0f}"
-            transactions = "-" if cost.transactions is None else f"{cost.transactions:.1f}"
-            print(f"  {name:30} {cost.all_rows:6.1f} {cost.bytes:9.0f} {log:>9} {transactions:>6}")
+            commits = "-" if cost.transactions is None else f"{cost.transactions:.1f}"
+            idle = "-" if cost.idle_transactions is None else f"{cost.idle_transactions:.1f}"
+            print(f"  {name:30} {cost.all_rows:6.1f} {cost.bytes:9.0f} {log:>9} {commits:>6} {idle:>6}")
             print("    " + ", ".join(f"{table} {count:.0f}" for table, count in sorted(cost.rows.items())))
 
 
@@ -191,6 +207,7 @@ def main() -> None:
                 if workers < 2:
                     bench.restart(name)
                 else:
+                    bench.enqueue(name)
                     bench.takeover(name)
         bench.print()
     finally:

@@ -22,6 +22,8 @@ class Cost:
     bytes: float = 0
     wal_bytes: float | None = None
     transactions: float | None = None
+    idle_transactions: float | None = None
+    """A second, by all workers together, when there is nothing to do."""
 
     @property
     def all_rows(self) -> float:
@@ -45,6 +47,7 @@ def of_postgres(url: str, runs: int) -> Generator[Cost, None, None]:
         idle_from, idle_began = _commits(db), time.monotonic()
         time.sleep(5)
         idle = (_commits(db) - idle_from) / (time.monotonic() - idle_began)
+        cost.idle_transactions = idle
         log, commits, bytes_before, began = (
             _one(db, "SELECT pg_current_wal_lsn()"),
             _commits(db),

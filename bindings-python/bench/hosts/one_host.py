@@ -64,6 +64,13 @@ async def work(driver: AnyDriver, config: dict[str, Any]) -> dict[str, float]:
     return {"turns per second": 2 * config["runs"] / (time.monotonic() - began)}
 
 
+async def enqueue(driver: AnyDriver, config: dict[str, Any]) -> dict[str, float]:
+    """Runs are made and nobody carries them out: what the database can take."""
+    began = time.monotonic()
+    await asyncio.gather(*(driver.start(plan(f"{config['worker']}-{number}")) for number in range(config["runs"])))
+    return {"runs made per second": config["runs"] / (time.monotonic() - began)}
+
+
 async def leave(driver: AnyDriver, config: dict[str, Any]) -> dict[str, float]:
     """Many runs that wait for their user, and some in the middle of a turn that is begun again if it is lost."""
 
@@ -90,7 +97,7 @@ async def stand_by(_: AnyDriver, __: dict[str, Any]) -> dict[str, float]:
     return {}
 
 
-SCENES = {scene.__name__: scene for scene in (work, leave, go_on, stand_by)}
+SCENES = {scene.__name__: scene for scene in (work, enqueue, leave, go_on, stand_by)}
 
 
 async def main(config: dict[str, Any]) -> None:
