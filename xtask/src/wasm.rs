@@ -7,15 +7,38 @@ use wasm_bindgen_cli_support::Bindgen;
 
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// What the package is made of: a small build for browsers, a fast one for Node, and one without the schema engine; each
-/// with its glue.
+/// A form that `bindings-wasm` is built in.
+struct Form {
+    name: &'static str,
+    profile: &'static str,
+    extra: &'static [&'static str],
+}
+
+/// For browsers.
+const SMALL: Form = Form { name: "wasm-size", profile: "wasm-size", extra: &[] };
+/// For Node.
+const FAST: Form = Form { name: "wasm-speed", profile: "wasm-speed", extra: &[] };
+/// Without the schema engine.
+const SLIM: Form =
+    Form { name: "wasm-slim", profile: "wasm-size", extra: &["--no-default-features", "--features", "slim"] };
+/// With ways to break it, for tests alone: what holds a broken instance is the same in every build, and this one is made
+/// in a minute.
+const BREAKABLE: Form = Form {
+    name: "wasm-breakable",
+    profile: "wasm-size",
+    extra: &["--no-default-features", "--features", "slim,breakable,streams"],
+};
+
+/// What the package is made of, each form with its glue.
 ///
 /// # Errors
 /// A message, if a tool fails.
 pub(crate) fn package() -> Result<(), String> {
-    build("wasm-size", &[], &bindings().join("build/wasm-size"))?;
-    build("wasm-speed", &[], &bindings().join("build/wasm-speed"))?;
-    slim()
+    // Each ends with minutes of optimising the whole on one core.
+    std::thread::scope(|scope| {
+        let builds = [FAST, SMALL, SLIM].map(|form| scope.spawn(move || build(&form)));
+        builds.into_iter().try_for_each(|done| done.join().unwrap_or_else(|_| Err("a build panicked".to_owned())))
+    })
 }
 
 /// The build without the schema engine.
@@ -23,37 +46,37 @@ pub(crate) fn package() -> Result<(), String> {
 /// # Errors
 /// A message, if a tool fails.
 pub(crate) fn slim() -> Result<(), String> {
-    build("wasm-size", &["--no-default-features", "--features", "slim"], &bindings().join("build/wasm-slim"))
+    build(&SLIM)
 }
 
-/// The same with ways to break it, for tests alone: what holds a broken instance is the same in every build, and this one
-/// is made in a minute.
+/// The build for tests of broken instances.
 ///
 /// # Errors
 /// A message, if a tool fails.
 pub(crate) fn breakable() -> Result<(), String> {
-    let features = ["--no-default-features", "--features", "slim,breakable,streams"];
-    build("wasm-size", &features, &bindings().join("build/wasm-breakable"))
+    build(&BREAKABLE)
 }
 
-fn build(profile: &str, extra: &[&str], out: &Path) -> Result<(), String> {
-    // A target folder of its own, because the flags are others than those of every other build.
-    let target = repository().join("target/wasm");
+fn build(form: &Form) -> Result<(), String> {
+    let (profile, out) = (form.profile, bindings().join("build").join(form.name));
+    // A target folder of its own: the flags are others than those of every other build, and what one form has linked
+    // would be linked again after another.
+    let target = repository().join("target").join(form.name);
     let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .current_dir(repository())
         .args(["build", "--locked", "--package", "turnlatch-wasm", "--target", TARGET, "--profile", profile])
-        .args(extra)
+        .args(form.extra)
         .arg("--target-dir")
         .arg(&target)
         .env("CARGO_ENCODED_RUSTFLAGS", rust_flags()?)
         .status()
         .map_err(|error| format!("cargo does not start: {error}"))?;
     if !status.success() {
-        return Err(format!("cargo build --profile {profile} failed"));
+        return Err(format!("cargo build of {} failed", form.name));
     }
     let wasm = target.join(TARGET).join(profile).join("turnlatch_wasm.wasm");
     if out.exists() {
-        std::fs::remove_dir_all(out).map_err(|error| format!("{}: {error}", out.display()))?;
+        std::fs::remove_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
     }
     Bindgen::new()
         .input_path(&wasm)
@@ -64,7 +87,7 @@ fn build(profile: &str, extra: &[&str], out: &Path) -> Result<(), String> {
         // A broken instance is replaced by a fresh one of the same module.
         .reset_state_function(true)
         .web(true)
-        .and_then(|bindgen| bindgen.generate(out))
+        .and_then(|bindgen| bindgen.generate(&out))
         .map_err(|error| format!("wasm-bindgen: {error:#}"))?;
     no_machine_paths(&out.join("turnlatch_bg.wasm"))
 }
