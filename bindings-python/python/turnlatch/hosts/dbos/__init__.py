@@ -6,9 +6,11 @@ workflow. One transaction takes an event, saves what the core made of it and enq
 
 try:
     from .driver import DbosDriver
+    from .ledger import Change
+    from .workflows import SlotUse
 except ModuleNotFoundError as error:
     if error.name not in ("dbos", "psycopg", "sqlalchemy"):
         raise
     raise ImportError("turnlatch.hosts.dbos needs DBOS: pip install turnlatch[dbos]", name="dbos") from error
 
-__all__ = ["DbosDriver"]
+__all__ = ["Change", "DbosDriver", "SlotUse"]

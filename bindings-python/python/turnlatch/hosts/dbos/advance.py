@@ -21,6 +21,7 @@ from .workflows import Enqueuer
 
 T = TypeVar("T")
 Step = Callable[[Run, int], Applied]
+Beside = Callable[[sa.Connection], None]
 
 _PATIENCE_SEC = 30.0  # how long a database that does not answer is waited for
 _LOOK_AGAIN_SEC = 0.2
@@ -65,15 +66,17 @@ class Advance:
         self._enqueuer = enqueuer
         self._clock = clock
 
-    def create(self, plan: Plan) -> Advanced:
-        """Makes a run, or raises ``RUN_EXISTS``."""
+    def create(self, plan: Plan, beside: Beside | None = None) -> Advanced:
+        """Makes a run, or raises ``RUN_EXISTS``; and in the same transaction what a host keeps beside it."""
         now = self._clock()
         run, applied = Run.create(plan, now)
-        entry, snapshot = applied.entry, run.to_json()
+        entry = applied.entry
         assert entry is not None, "creation is always journaled"
 
         def work(db: sa.Connection, saved: Callable[[_Saved], None]) -> Advanced:
-            line = self._tables.insert(db, run.run_id, snapshot, entry)
+            line = self._tables.insert(db, run, entry)
+            if beside is not None:
+                beside(db)
             saved(_Saved(run.run_id, entry.revision, line))
             return Advanced(run, applied, self._enqueue(db, run.run_id, applied, now))
 
@@ -124,6 +127,10 @@ class Advance:
         """Gives the slot back."""
         self._certainly(lambda db, _saved: self._tables.release_slot(db, hold))
 
+    def write(self, work: Callable[[sa.Connection], T]) -> T:
+        """Does something else in a transaction; it must be as well if it is done twice."""
+        return self._certainly(lambda db, _saved: work(db))
+
     def read(self, query: Callable[[sa.Connection], T]) -> T:
         """The answer to a query."""
         return self._certainly(lambda db, _saved: query(db), self._database.reading)
@@ -133,7 +140,7 @@ class Advance:
         applied = step(run, now)
         if applied.entry is None:
             return Advanced(run, applied, [])
-        line = self._tables.update(db, run.run_id, run.to_json(), applied.entry, run.ended)
+        line = self._tables.update(db, run, applied.entry)
         saved(_Saved(run.run_id, applied.entry.revision, line))
         return Advanced(run, applied, self._enqueue(db, run.run_id, applied, now))
 
@@ -147,7 +154,7 @@ class Advance:
                 effect["type"] == "release_slot" and not self._tables.is_held(db, effect["slot_id"])
             ):
                 withdrawn.append(effect)
-        if self._database.is_postgres and applied.effects:
+        if self._database.is_postgres:
             db.execute(sa.text("SELECT pg_notify('turnlatch', :run_id)"), {"run_id": run_id})
         return withdrawn
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import sqlalchemy as sa
 
@@ -18,12 +18,17 @@ from ...local import AsyncioTimers, LocalSlots, MemoryStore, wall_clock
 from ...parts import Clock, DriverMisused, OnError, OnNotify, Processes
 from ...run import Applied, Journal, Plan, Run
 from ...types import Event, Receipt, StatusView
-from .advance import Step, telling
+from .advance import Beside, Step, telling
 from .database import FileLock
 from .engine import Engine
+from .ledger import Change
 from .office import Office, Settings
 from .takeover import Attendance
+from .workflows import SlotUse
 
+T = TypeVar("T")
+
+_ONLY_WORKER = "local"  # of a SQLite file, whatever the machine is called when it is started again
 _LOOK_AGAIN_SEC = 5.0  # changes are announced; this is for those that happen while nobody can hear
 
 
@@ -69,7 +74,8 @@ class DbosDriver:
         self._path = None if database_url is not None else Path(path).resolve()
         url = database_url if database_url is not None else _sqlite_url(Path(path).resolve())
         self._settings = Settings(url, application_version, slots, poll, compact)
-        self._executor_id = (executor_id if executor_id is not None else socket.gethostname()) if works else None
+        own_name = socket.gethostname() if database_url is not None else _ONLY_WORKER
+        self._executor_id = (executor_id if executor_id is not None else own_name) if works else None
         self._takeover_after = takeover_after
         self._on_notify = on_notify
         # Slots, timers and the store are DBOS and the database: of a host's own parts only the others are asked.
@@ -100,25 +106,35 @@ class DbosDriver:
             await self.close()
             raise
 
+    async def stop_work(self) -> None:
+        """A worker ends the processes of its turns and hands them over: whoever works next tells the core that they
+        were lost. From then on the driver is a client, until it is closed."""
+        engine, self._engine = self._engine, None
+        if engine is not None:
+            await engine.close()
+        office = self._office
+        if office is not None and office.attendance is not None:
+            await office.in_thread(office.attendance.stop)
+
     async def close(self) -> None:
-        """Stops. A worker ends the processes of its turns and hands them over: whoever works next tells the core that
-        they were lost."""
+        """Stops, as :meth:`stop_work` does, and disconnects."""
         office, was_closed = self._office, self._closed
         self._closed = True
         if office is None or was_closed:
             return
-        if self._engine is not None:
-            await self._engine.close()
-        if office.attendance is not None:
-            await office.in_thread(office.attendance.stop)
+        await self.stop_work()
         await office.close()
         if self._file_lock is not None:
             self._file_lock.release()
 
-    async def start(self, plan: Plan) -> str:
-        """Makes a run of an admitted plan and enqueues its first turn. Returns its id."""
+    async def start(self, plan: Plan, beside: Beside | None = None) -> str:
+        """Makes a run of an admitted plan and enqueues its first turn. Returns its id.
+
+        ``beside`` is called on a thread, in the transaction that makes the run, with its connection: what it writes is
+        there if and only if the run is. If the connection is lost it is called once more.
+        """
         office = self._opened()
-        return (await office.change(partial(office.advance.create, plan))).run.run_id
+        return (await office.change(partial(office.advance.create, plan, beside))).run.run_id
 
     async def reply(
         self,
@@ -147,8 +163,12 @@ class DbosDriver:
 
     async def run(self, run_id: str) -> Run:
         """The run as it is saved, to be read. Raises :class:`turnlatch.RunUnknown` if there is none."""
+        return Run.from_json(await self.snapshot(run_id))
+
+    async def snapshot(self, run_id: str) -> str:
+        """The run as it is saved, as JSON text."""
         office = self._opened()
-        return Run.from_json(await office.read(lambda db: office.tables.snapshot(db, run_id)))
+        return await office.read(lambda db: office.tables.snapshot(db, run_id))
 
     async def view(self, run_id: str) -> StatusView:
         """The run as a client sees it."""
@@ -191,6 +211,44 @@ class DbosDriver:
         """The runs that have not ended, oldest first."""
         office = self._opened()
         return await office.read(office.tables.unfinished)
+
+    async def count_unfinished(self) -> dict[str, int]:
+        """How many runs have not ended, by their status."""
+        office = self._opened()
+        return await office.read(office.tables.count_unfinished)
+
+    async def count_by_status(self) -> dict[str, int]:
+        """How many runs there are in each status: those that have not ended as they are now, and all that ever ended.
+        The cost is that of the runs which have not ended, or have since somebody asked the last time."""
+        office = self._opened()
+        return await office.in_thread(office.ledger.count_by_status)
+
+    async def slots(self) -> SlotUse:
+        """The slots of all workers together, as the database has them."""
+        office = self._opened()
+        held = await office.read(office.tables.held_slots)
+        waiting = (await self.count_unfinished()).get("queued", 0)  # a run asks for a slot exactly while it is queued
+        return SlotUse(await office.in_thread(office.enqueuer.slots), held, waiting)
+
+    async def last_change(self) -> int:
+        """The number of the newest entry in all journals; 0 if there is none."""
+        office = self._opened()
+        return await office.in_thread(office.ledger.last_change)
+
+    async def changes_after(self, number: int, most: int = 500) -> list[Change]:
+        """The next entries of all journals. Whoever asks again after the last of them, whenever :meth:`changes` says
+        so, misses none: numbers are given in the order in which entries can be seen."""
+        office = self._opened()
+        return await office.in_thread(partial(office.ledger.changes_after, number, most))
+
+    async def read(self, query: Callable[[sa.Connection], T]) -> T:
+        """The answer to a query of one's own, on a thread: for tables that are kept beside those of the runs."""
+        return await self._opened().read(query)
+
+    async def write(self, work: Callable[[sa.Connection], T]) -> T:
+        """The same in a transaction that is committed. If the connection is lost, the work is done once more."""
+        office = self._opened()
+        return await office.in_thread(partial(office.advance.write, work))
 
     async def _change(self, run_id: str, step: Step) -> Applied:
         office = self._opened()

@@ -18,6 +18,7 @@ from ...types import Notify
 from .advance import Advance, Advanced
 from .changes import Changes, Listener
 from .database import Database
+from .ledger import Ledger
 from .tables import Tables
 from .takeover import Attendance
 from .workflows import APPLICATION, Enqueuer
@@ -60,6 +61,7 @@ class Office:
         client = await self.in_thread(self._connect)
         self.enqueuer = Enqueuer(client, self.settings.application_version)
         self.advance = Advance(self.database, self.tables, self.enqueuer, self.host.clock)
+        self.ledger = Ledger(self.advance, self.tables)
         if self.database.is_postgres:
             self._listener = Listener(self.settings.url, self.news.tell)
             self._listener.start()

@@ -12,18 +12,25 @@ from typing import Any
 import sqlalchemy as sa
 
 from ...parts import RunUnknown, StoreConflict
-from ...run import Entry
+from ...run import Entry, Run
 from .database import Database
 
 _SCHEMA = (
     """CREATE TABLE IF NOT EXISTS turnlatch_runs (
         run_id TEXT PRIMARY KEY, created_at BIGINT NOT NULL, revision BIGINT NOT NULL, snapshot TEXT NOT NULL,
-        ended INTEGER NOT NULL DEFAULT 0
+        status TEXT NOT NULL, ended INTEGER NOT NULL DEFAULT 0, counted INTEGER NOT NULL DEFAULT 0
     )""",
+    "CREATE INDEX IF NOT EXISTS turnlatch_runs_newest ON turnlatch_runs (created_at, run_id)",
     "CREATE INDEX IF NOT EXISTS turnlatch_runs_unfinished ON turnlatch_runs (created_at, run_id) WHERE ended = 0",
+    # Runs that the totals of the ledger do not count: those that have not ended, and those that ended lately.
+    "CREATE INDEX IF NOT EXISTS turnlatch_runs_uncounted ON turnlatch_runs (ended, status) WHERE counted = 0",
+    # Lines have a place (when they were written) and, as soon as somebody asks, a number (when they could be seen).
     """CREATE TABLE IF NOT EXISTS turnlatch_journal (
-        run_id TEXT NOT NULL, revision BIGINT NOT NULL, line TEXT NOT NULL, PRIMARY KEY (run_id, revision)
+        place {serial} PRIMARY KEY, run_id TEXT NOT NULL, revision BIGINT NOT NULL, line TEXT NOT NULL, number BIGINT,
+        UNIQUE (run_id, revision), UNIQUE (number)
     )""",
+    "CREATE INDEX IF NOT EXISTS turnlatch_journal_unnumbered ON turnlatch_journal (place) WHERE number IS NULL",
+    "CREATE TABLE IF NOT EXISTS turnlatch_totals (status TEXT PRIMARY KEY, runs BIGINT NOT NULL)",
     """CREATE TABLE IF NOT EXISTS turnlatch_begun (
         run_id TEXT NOT NULL, effect_id TEXT NOT NULL, PRIMARY KEY (run_id, effect_id)
     )""",
@@ -32,9 +39,10 @@ _SCHEMA = (
     )""",
     "CREATE INDEX IF NOT EXISTS turnlatch_slots_run ON turnlatch_slots (run_id)",
 )
-# Two numbers of this package's own among the database's advisory locks.
+# Numbers of this package's own among the database's advisory locks.
 _SCHEMA_LOCK = 0x7475726E_00000001
 _SLOTS_LOCK = 0x7475726E_00000002
+LEDGER_LOCK = 0x7475726E_00000003
 NOBODY = ""
 
 
@@ -66,29 +74,28 @@ class Tables:
     def create_all(self) -> None:
         """Makes the tables that are not there."""
         with self._database.transaction() as db:
-            self._advisory_lock(db, _SCHEMA_LOCK)
+            self.advisory_lock(db, _SCHEMA_LOCK)
+            serial = "BIGSERIAL" if self._database.is_postgres else "INTEGER"
             for statement in _SCHEMA:
-                db.exec_driver_sql(statement)
+                db.exec_driver_sql(statement.format(serial=serial))
 
     # Runs and journals.
 
-    def insert(self, db: sa.Connection, run_id: str, snapshot: str, entry: Entry) -> str:
+    def insert(self, db: sa.Connection, run: Run, entry: Entry) -> str:
         """Keeps a new run, or raises ``RUN_EXISTS``. Returns its first journal line."""
-        statement = """INSERT INTO turnlatch_runs (run_id, created_at, revision, snapshot)
-            VALUES (:run_id, :at, :revision, :snapshot) ON CONFLICT DO NOTHING"""
-        values = {"run_id": run_id, "at": entry.at, "revision": entry.revision, "snapshot": snapshot}
-        if db.execute(sa.text(statement), values).rowcount != 1:
-            raise StoreConflict("RUN_EXISTS", f"there is a run {run_id} already")
-        return self._append(db, run_id, entry, None)
+        statement = """INSERT INTO turnlatch_runs (run_id, created_at, revision, snapshot, status)
+            VALUES (:run_id, :at, :revision, :snapshot, :status) ON CONFLICT DO NOTHING"""
+        if db.execute(sa.text(statement), {**_row(run, entry), "at": entry.at}).rowcount != 1:
+            raise StoreConflict("RUN_EXISTS", f"there is a run {run.run_id} already")
+        return self._append(db, run.run_id, entry, None)
 
-    def update(self, db: sa.Connection, run_id: str, snapshot: str, entry: Entry, ended: bool) -> str:
+    def update(self, db: sa.Connection, run: Run, entry: Entry) -> str:
         """Keeps the next state of a run that :meth:`locked` has read. Returns its journal line."""
-        statement = """UPDATE turnlatch_runs SET revision = :revision, snapshot = :snapshot, ended = :ended
-            WHERE run_id = :run_id"""
-        values = {"run_id": run_id, "revision": entry.revision, "snapshot": snapshot, "ended": int(ended)}
-        db.execute(sa.text(statement), values)
+        statement = """UPDATE turnlatch_runs
+            SET revision = :revision, snapshot = :snapshot, status = :status, ended = :ended WHERE run_id = :run_id"""
+        db.execute(sa.text(statement), {**_row(run, entry), "ended": int(run.ended)})
         last = "SELECT line FROM turnlatch_journal WHERE run_id = :run_id ORDER BY revision DESC LIMIT 1"
-        return self._append(db, run_id, entry, str(_value(db, last, run_id=run_id)))
+        return self._append(db, run.run_id, entry, str(_value(db, last, run_id=run.run_id)))
 
     def locked(self, db: sa.Connection, run_id: str) -> str:
         """The run's snapshot; nobody else changes the run before this transaction ends."""
@@ -106,6 +113,11 @@ class Tables:
         """The runs that have not ended, oldest first."""
         rows = db.exec_driver_sql("SELECT run_id FROM turnlatch_runs WHERE ended = 0 ORDER BY created_at, run_id")
         return [str(row[0]) for row in rows]
+
+    def count_unfinished(self, db: sa.Connection) -> dict[str, int]:
+        """How many runs have not ended, by their status."""
+        asked = "SELECT status, COUNT(*) FROM turnlatch_runs WHERE ended = 0 AND counted = 0 GROUP BY status"
+        return {str(status): int(count) for status, count in db.exec_driver_sql(asked)}
 
     def lines(self, db: sa.Connection, run_id: str, after: int) -> list[str]:
         """The lines of the run's journal after a revision."""
@@ -137,7 +149,7 @@ class Tables:
 
         The queue's limit is counted on snapshots that two workers may take at the same time; this count is exact.
         """
-        self._advisory_lock(db, _SLOTS_LOCK)
+        self.advisory_lock(db, _SLOTS_LOCK)
         others = "SELECT COUNT(*) FROM turnlatch_slots WHERE slot_id <> :slot_id"
         if self._holder(db, hold.slot_id) is None and int(_value(db, others, slot_id=hold.slot_id)) >= limit:
             return False
@@ -170,14 +182,24 @@ class Tables:
         statement = "UPDATE turnlatch_slots SET holder = :nobody WHERE executor_id = :executor_id"
         db.execute(sa.text(statement), {"nobody": NOBODY, "executor_id": executor_id})
 
+    def held_slots(self, db: sa.Connection) -> list[str]:
+        """The slots that anybody has, by name."""
+        return [str(row[0]) for row in db.exec_driver_sql("SELECT slot_id FROM turnlatch_slots ORDER BY slot_id")]
+
     def slots_of(self, db: sa.Connection, run_id: str) -> list[str]:
         """The slots that the run has, or that are about to be given back."""
         asked = sa.text("SELECT slot_id FROM turnlatch_slots WHERE run_id = :run_id")
         return [str(row[0]) for row in db.execute(asked, {"run_id": run_id})]
 
+    def advisory_lock(self, db: sa.Connection, key: int) -> None:
+        """Nobody else has this lock before the transaction ends."""
+        # A SQLite transaction has the whole file to itself anyway.
+        if self._database.is_postgres:
+            db.execute(sa.text("SELECT pg_advisory_xact_lock(:key)"), {"key": key})
+
     def _append(self, db: sa.Connection, run_id: str, entry: Entry, previous: str | None) -> str:
         line = (entry.compact() if self._compact else entry).line_after(run_id, previous)
-        statement = "INSERT INTO turnlatch_journal VALUES (:run_id, :revision, :line)"
+        statement = "INSERT INTO turnlatch_journal (run_id, revision, line) VALUES (:run_id, :revision, :line)"
         db.execute(sa.text(statement), {"run_id": run_id, "revision": entry.revision, "line": line})
         return line
 
@@ -189,10 +211,9 @@ class Tables:
         found = _value(db, asked, slot_id=slot_id)
         return None if found is None else str(found)
 
-    def _advisory_lock(self, db: sa.Connection, key: int) -> None:
-        # A SQLite transaction has the whole file to itself anyway.
-        if self._database.is_postgres:
-            db.execute(sa.text("SELECT pg_advisory_xact_lock(:key)"), {"key": key})
+
+def _row(run: Run, entry: Entry) -> dict[str, object]:
+    return {"run_id": run.run_id, "revision": entry.revision, "snapshot": run.to_json(), "status": run.status}
 
 
 def _value(db: sa.Connection, query: str, **parameters: object) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Protocol
 
 import sqlalchemy as sa
@@ -21,6 +22,15 @@ TIMERS = "timers"
 _TURN = "turnlatch.turn"
 _TIMER = "turnlatch.timer"
 _TIMERS_AT_A_TIME = 8
+
+
+@dataclass(frozen=True, slots=True)
+class SlotUse:
+    """How many slots all workers have together (0 before the first has come), which are held, how many are wanted."""
+
+    total: int
+    held: list[str]
+    waiting: int
 
 
 class Worker(Protocol):
@@ -70,6 +80,11 @@ class Enqueuer:
         client.register_queue(
             TIMERS, worker_concurrency=_TIMERS_AT_A_TIME, polling_interval_sec=interval, on_conflict="always_update"
         )
+
+    def slots(self) -> int:
+        """The limit of the queue of turns; 0 if no worker has made it yet."""
+        queue = self._client.retrieve_queue(TURNS)
+        return (queue.global_concurrency or 0) if queue is not None else 0
 
     def enqueue(self, db: sa.Connection, run_id: str, effect: Effect, now: int) -> None:
         """Enqueues what an effect asks for, if it is one for a queue."""
