@@ -8,21 +8,37 @@ from pathlib import Path
 
 import pytest
 
-from running import LAUNCHERS, RunningService
+from running import LAUNCHERS, SUCCESSORS, RunningService
 
 StartService = Callable[..., RunningService]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--services", default=",".join(LAUNCHERS), help="the kinds of service to test")
+    parser.addoption(
+        "--services", help="the kinds of service to run every test on; python-dbos is only for some without"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "every_engine: what an engine could get wrong, so it is tried on each")
+
+
+def chosen_kinds(config: pytest.Config) -> list[str]:
+    """The kinds of service that are asked for."""
+    chosen: str | None = config.getoption("--services")
+    return list(LAUNCHERS) if chosen is None else chosen.split(",")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    kinds = metafunc.config.getoption("--services").split(",")
+    kinds = chosen_kinds(metafunc.config)
     if "kind" in metafunc.fixturenames:
-        metafunc.parametrize("kind", kinds, scope="session")
+        # Routes, safety and processes are the same code on every engine: they need not be tried on each of them.
+        on_each = metafunc.config.getoption("--services") or metafunc.definition.get_closest_marker("every_engine")
+        some = kinds if on_each else [kind for kind in kinds if kind in SUCCESSORS]
+        metafunc.parametrize("kind", some, scope="session")
     if "successor" in metafunc.fixturenames:
-        metafunc.parametrize("predecessor, successor", list(permutations(kinds, 2)))
+        related = [kind for kind in kinds if kind in SUCCESSORS]
+        metafunc.parametrize("predecessor, successor", list(permutations(related, 2)))
 
 
 @pytest.fixture(scope="session")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +24,21 @@ SKILLS = HERE / "skills"
 LAUNCHERS: dict[str, list[str]] = {
     "python": [sys.executable, "-m", "turnlatch_service"],
     "node": ["node", str(ROOT / "examples/node-service/dist/main.js")],
+    "python-dbos": [sys.executable, "-m", "turnlatch_service", "--engine", "dbos"],
 }
+# The kinds that go on with each other's data folders.
+SUCCESSORS = ("python", "node")
+
+
+class Keeping(NamedTuple):
+    """The file in the data folder that a service keeps its runs in, and what the names of its tables begin with."""
+
+    file: str
+    prefix: str
+
+
+KEEPING = {"python-dbos": Keeping("turnlatch-dbos.sqlite", "turnlatch_")}
+EMBEDDED = Keeping("turnlatch.sqlite", "")
 
 
 class ServerSentEvent(NamedTuple):
@@ -63,6 +78,12 @@ class RunningService:
         """The command line of a test's service; later options win."""
         given = ["--port", "0", "--data", str(self.data), "--skills", str(SKILLS)]
         return [*given, "--engines", str(HERE / "engines.json"), *self._options]
+
+    def tamper(self, statement: str, *values: str) -> None:
+        """Changes the database behind the service's back; ``{}`` in the statement begins a table's name."""
+        file, prefix = KEEPING.get(self.kind, EMBEDDED)
+        with closing(sqlite3.connect(self.data / file, timeout=30)) as db, db:
+            db.execute(statement.format(prefix), values)
 
     def said(self) -> str:
         """What the service has logged."""

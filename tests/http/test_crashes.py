@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Any
 
 import pytest
 
 from conftest import StartService
 from running import RunningService, processes_of, until
+
+pytestmark = pytest.mark.every_engine
 
 RETRY = {"interrupted_turn": "retry"}
 
@@ -160,8 +161,7 @@ def test_streams_go_on_after_a_restart(start_service: StartService) -> None:
 def test_a_job_that_never_became_a_run_does_not_count(start_service: StartService) -> None:
     """Killed between noting the job and making the run: the id is free, and the list does not know it."""
     service = start_service()
-    with sqlite3.connect(service.data / "turnlatch.sqlite", timeout=30) as db:
-        db.execute("INSERT INTO jobs VALUES ('half-made', 'soft')")
+    service.tamper("INSERT INTO {}jobs VALUES ('half-made', 'soft')")
     leftover = service.data / "runs/half-made/skill/old.txt"
     leftover.parent.mkdir(parents=True)
     leftover.touch()
@@ -178,8 +178,7 @@ def test_a_damaged_run_does_not_keep_the_others_from_going_on(start_service: Sta
     for run_id in (damaged, well):
         service.wait(run_id, "waiting_user")
     service.kill()
-    with sqlite3.connect(service.data / "turnlatch.sqlite") as db:
-        db.execute("UPDATE runs SET snapshot = replace(snapshot, 'Which', 'What') WHERE run_id = ?", (damaged,))
+    service.tamper("UPDATE {}runs SET snapshot = replace(snapshot, 'Which', 'What') WHERE run_id = ?", damaged)
     service.start()
     service.reply(well, 1, "b.txt")
     assert service.wait(well)["status"] == "succeeded"

@@ -6,9 +6,13 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 from conftest import StartService
 from running import ROOT, RunningService, processes_of, until
 from turnlatch import Run, read_record, replay
+
+pytestmark = pytest.mark.every_engine
 
 ENGINES = ["deaf", "environment", "impatient", "scripted", "words"]
 

@@ -7,8 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 import httpx
+import pytest
 
 from running import RunningService
+
+pytestmark = pytest.mark.every_engine
 
 CLIENTS = 50
 

@@ -6,7 +6,11 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from running import ROOT, RunningService
+
+pytestmark = pytest.mark.every_engine
 
 _SHOWN: dict[str, str] = {}
 

@@ -11,6 +11,8 @@ import pytest
 from conftest import StartService
 from running import RunningService, ServerSentEvent, lines_of
 
+pytestmark = pytest.mark.every_engine
+
 
 def steps_of(service: RunningService, run_id: str, last: int | None = None) -> list[ServerSentEvent]:
     with service.steps(run_id, last) as events:

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from conftest import chosen_kinds
 from transcript import record_session
 
 
 def test_services_do_not_differ_in_a_byte(tmp_path: Path, pytestconfig: pytest.Config) -> None:
-    kinds: list[str] = pytestconfig.getoption("--services").split(",")
+    kinds = chosen_kinds(pytestconfig)
     sessions = {
         f"{kind} {turn}": record_session(kind, tmp_path / f"{kind}-{turn}") for kind in kinds for turn in (1, 2)
     }

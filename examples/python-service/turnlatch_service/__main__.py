@@ -49,7 +49,7 @@ async def _serve(settings: Settings, listener: socket.socket) -> None:
         timeout_graceful_shutdown=_LAST_ANSWERS_SEC,
     )
     await _Server(config, service).serve(sockets=[listener])
-    service.close()
+    await service.close()
     log.info("stopped")
 
 

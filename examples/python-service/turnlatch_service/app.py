@@ -9,7 +9,7 @@ from fastapi import FastAPI, Request, Response
 from starlette.exceptions import HTTPException
 from starlette.routing import Match, Route
 
-from turnlatch import TurnlatchError, record_json, request_event
+from turnlatch import Journal, TurnlatchError, record_json, request_event
 
 from .console import console_file
 from .errors import NotServed, compact, error_response, json_response
@@ -65,7 +65,7 @@ def _add_service_routes(app: FastAPI, service: Service) -> None:
 def _add_job_routes(app: FastAPI, service: Service) -> None:
     @app.get("/v1/jobs")
     async def jobs(request: Request) -> Response:
-        return json_response(await service.listing.page(read_list_query(request.scope["query_string"])))
+        return json_response(await service.hosting.page(read_list_query(request.scope["query_string"])))
 
     @app.post("/v1/jobs")
     async def create(request: Request) -> Response:
@@ -106,7 +106,8 @@ def _add_run_routes(app: FastAPI, service: Service) -> None:
 
     @app.get("/v1/jobs/{run_id}/record")
     async def record(run_id: str) -> Response:
-        plan, journal = (await service.run(run_id)).plan, await service.store.journal(run_id)
+        plan = (await service.run(run_id)).plan
+        journal = Journal.from_lines(run_id, await service.hosting.lines(run_id))
         attached = {"Content-Disposition": f'attachment; filename="{run_id}.record.json"'}
         return json_response(record_json(plan, journal), headers=attached)
 

@@ -34,17 +34,3 @@ def _open(path: Path) -> sqlite3.Connection:
     db = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
     db.execute("PRAGMA synchronous = FULL")
     return db
-
-
-def own(path: Path) -> sqlite3.Connection | None:
-    """Makes this process the only one that uses a data folder; ``None`` if another one does.
-
-    The lock is SQLite's, because every language's service can take it and the kernel frees it with the process.
-    """
-    db = sqlite3.connect(path, timeout=0, isolation_level=None)
-    try:
-        db.execute("BEGIN EXCLUSIVE")
-    except sqlite3.OperationalError:
-        db.close()
-        return None
-    return db

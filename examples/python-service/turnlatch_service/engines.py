@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from turnlatch import Rejected, StreamDecoder
 
-from .settings import TOKEN, SettingsInvalid
+from .settings import DATABASE_URL, TOKEN, SettingsInvalid
 
 _MEMBERS = {"first", "resume", "sticky", "stream", "timeout_sec", "env", "inherit"}
 _STICKY_MEMBERS = {"command", "stream", "end_of_turn"}
@@ -154,6 +154,8 @@ def _names(given: Any) -> list[str]:
         raise ValueError("inherit is a list of names of environment variables")
     if TOKEN in names:
         raise ValueError(f"inherit cannot have {TOKEN}: agents must not speak for those who use the service")
+    if DATABASE_URL in names:
+        raise ValueError(f"inherit cannot have {DATABASE_URL}: agents must not reach into the runs of others")
     return names
 
 

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
 
 from .database import Database
+from .hosting import Change
+from .listing import JobRow, Place
 
 _SCHEMA = "CREATE TABLE IF NOT EXISTS jobs (run_id TEXT PRIMARY KEY, skill TEXT NOT NULL)"
 _CHANGES_AT_ONCE = 500
-
-
-@dataclass(frozen=True)
-class Change:
-    """One entry of one run's journal, by its place among all entries."""
-
-    number: int
-    run_id: str
-    revision: int
+_NEWEST = """
+SELECT runs.rowid, runs.run_id, runs.revision, jobs.skill FROM runs JOIN jobs USING (run_id)
+WHERE runs.rowid < ? AND coalesce(jobs.skill = ?, 1) ORDER BY runs.rowid DESC LIMIT 100
+"""
+_NEWER_THAN_ALL = (2**63 - 1,)
 
 
 class Jobs:
@@ -54,3 +51,24 @@ class Jobs:
             return [Change(*row) for row in db.execute(query, (number, _CHANGES_AT_ONCE))]
 
         return await self._db.do(work)
+
+
+class JobRows:
+    """The rows that pages are made of."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def place(self, run_id: str) -> Place | None:
+        """Where a run stands among all."""
+        place: Place | None = self._db.execute("SELECT rowid FROM runs WHERE run_id = ?", (run_id,)).fetchone()
+        return place
+
+    def before(self, place: Place | None, skill: str | None) -> list[JobRow]:
+        """The next runs, newest first."""
+        rows = self._db.execute(_NEWEST, (*(place or _NEWER_THAN_ALL), skill))
+        return [JobRow(row[:1], *row[1:]) for row in rows]
+
+    def snapshot(self, run_id: str) -> str:
+        """The run's snapshot."""
+        return str(self._db.execute("SELECT snapshot FROM runs WHERE run_id = ?", (run_id,)).fetchone()[0])

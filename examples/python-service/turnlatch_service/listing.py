@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, NamedTuple, Protocol, get_args
 from urllib.parse import parse_qsl
 
 from turnlatch import NotLoaded, Run, types
 
-from .database import Database
 from .errors import NotServed, compact
 from .log import log
 from .skills import is_skill_name
 
 _LIMIT, _MOST = 50, 200
 _KEPT_VIEWS = 10_000
-_ROWS = """
-SELECT runs.rowid, runs.run_id, runs.revision, jobs.skill FROM runs JOIN jobs USING (run_id)
-WHERE runs.rowid < ? AND coalesce(jobs.skill = ?, 1) ORDER BY runs.rowid DESC LIMIT 100
-"""
+
+Place = tuple[Any, ...]
+"""Where a run stands in the order of a database's own."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +31,31 @@ class ListQuery:
     engine: str | None = None
     limit: int = _LIMIT
     before: str | None = None
+
+
+class JobRow(NamedTuple):
+    """A run in the list, before the core is asked about it."""
+
+    place: Place
+    run_id: str
+    revision: int
+    skill: str
+
+
+class Rows(Protocol):
+    """Where pages are read from."""
+
+    def place(self, run_id: str) -> Place | None:
+        """Where a run stands among all; ``None`` if there is none of this id."""
+        ...
+
+    def before(self, place: Place | None, skill: str | None) -> list[JobRow]:
+        """The next runs of a skill, or of all, newest first; none if there are no more."""
+        ...
+
+    def snapshot(self, run_id: str) -> str:
+        """The snapshot of a run that is there."""
+        ...
 
 
 def read_members(query: bytes, *known: str) -> dict[str, str]:
@@ -65,20 +87,16 @@ def read_list_query(query: bytes) -> ListQuery:
 
 
 class Listing:
-    """Reads pages of jobs, newest first. What a run looks like comes from the core, once for each revision."""
+    """Makes pages of jobs, newest first. What a run looks like comes from the core, once for each revision."""
 
-    def __init__(self, db: Database) -> None:
-        self._db = db
+    def __init__(self) -> None:
         self._views: OrderedDict[str, tuple[int, dict[str, Any]]] = OrderedDict()
 
-    async def page(self, query: ListQuery) -> str:
-        """One page as JSON text."""
-        return await self._db.do(lambda db: self._page(db, query))
-
-    def _page(self, db: sqlite3.Connection, query: ListQuery) -> str:
+    def page(self, rows: Rows, query: ListQuery) -> str:
+        """One page as JSON text. To be called on one thread at a time."""
         jobs: list[dict[str, Any]] = []
         more = None
-        for skill, view in self._newest(db, query):
+        for skill, view in self._newest(rows, query):
             if (query.statuses is None or view["status"] in query.statuses) and query.engine in (None, view["engine"]):
                 if len(jobs) == query.limit:
                     more = jobs[-1]["view"]["run_id"]
@@ -86,22 +104,23 @@ class Listing:
                 jobs.append({"skill": skill, "view": view})
         return compact({"jobs": jobs, "next": more})
 
-    def _newest(self, db: sqlite3.Connection, query: ListQuery) -> Iterator[tuple[str, dict[str, Any]]]:
-        before = _place(db, query.before)
-        while rows := db.execute(_ROWS, (before, query.skill)).fetchall():
-            for _, run_id, revision, skill in rows:
+    def _newest(self, rows: Rows, query: ListQuery) -> Iterator[tuple[str, dict[str, Any]]]:
+        place = None if query.before is None else rows.place(query.before)
+        if query.before is not None and place is None:
+            raise NotServed("QUERY_INVALID", "before is not the id of a run")
+        while found := rows.before(place, query.skill):
+            for row in found:
                 try:
-                    yield skill, self._view(db, run_id, revision)
+                    yield row.skill, self._view(rows, row.run_id, row.revision)
                 except NotLoaded as error:
                     # One damaged run must not hide all others; asked for by its id, it says what is wrong.
-                    log.warning("run %s is not listed: %s", run_id, error)
-            before = rows[-1][0]
+                    log.warning("run %s is not listed: %s", row.run_id, error)
+            place = found[-1].place
 
-    def _view(self, db: sqlite3.Connection, run_id: str, revision: int) -> dict[str, Any]:
+    def _view(self, rows: Rows, run_id: str, revision: int) -> dict[str, Any]:
         kept = self._views.get(run_id)
         if kept is None or kept[0] != revision:
-            snapshot = db.execute("SELECT snapshot FROM runs WHERE run_id = ?", (run_id,)).fetchone()[0]
-            run = Run.from_json(snapshot)
+            run = Run.from_json(rows.snapshot(run_id))
             view = json.loads(run.status_view_json())
             # Results can be megabytes; a list is not the place for them.
             view.pop("data", None)
@@ -111,12 +130,3 @@ class Listing:
         if len(self._views) > _KEPT_VIEWS:
             self._views.popitem(last=False)
         return kept[1]
-
-
-def _place(db: sqlite3.Connection, run_id: str | None) -> int:
-    if run_id is None:
-        return 2**63 - 1
-    row = db.execute("SELECT rowid FROM runs WHERE run_id = ?", (run_id,)).fetchone()
-    if row is None:
-        raise NotServed("QUERY_INVALID", "before is not the id of a run")
-    return int(row[0])

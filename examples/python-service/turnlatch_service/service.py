@@ -1,75 +1,51 @@
-"""The service behind the routes: the driver with its parts, and the making of jobs."""
+"""The service behind the routes: what is beside the runs, and the making of jobs."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import uuid
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Any
+from functools import partial
 
-from turnlatch import AsyncioTimers, Driver, DriverMisused, LocalSlots, Run, RunUnknown, __version__, admit, read_job
+from turnlatch import Run, RunUnknown, __version__, admit, read_job
 from turnlatch.types import Effect, Event, Receipt
 
 from .agents import Agents
-from .database import Database, own
+from .data_folder import DataFolder
 from .engines import read_engines
 from .errors import NotServed, compact
-from .jobs import Jobs
-from .listing import Listing
+from .hosting import choose_hosting
 from .log import log
-from .predecessor import predecessor_gone
 from .run_folders import RunFolders
 from .settings import Settings, SettingsInvalid
 from .skills import Skills
-from .store import Changes, WatchedStore
 from .words import Words
 
-_TRY_AGAIN_SEC = 30.0
 _LAST_REQUESTS_SEC = 5.0
 
 
 class Service:
-    """One data folder, driven by one process."""
+    """Skills, agents, and the hosting of their runs."""
 
     def __init__(self, settings: Settings) -> None:
         self._engines = read_engines(settings.engines)
         if not settings.skills.is_dir():
             raise SettingsInvalid(f"there is no skills folder {settings.skills}")
-        settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._owner = own(settings.data / "owner.sqlite")
-        if self._owner is None:
-            raise SettingsInvalid(f"another service uses {settings.data}")
-        file = settings.data / "turnlatch.sqlite"
-        self.changes = Changes()
-        self.store = WatchedStore(file, self.changes, self._forget_soon)
-        self._databases = [Database(file), Database(file)]
-        self.jobs, self.listing = Jobs(self._databases[0]), Listing(self._databases[1])
+        self._data = DataFolder(settings)
         self._skills, self._folders = Skills(settings.skills), RunFolders(settings.data)
-        self._slots = LocalSlots(settings.slots)
-        self._locks = settings.data / "locks"
         self.words = Words()
-        self._agents = Agents(self._engines, self._folders, self._locks, self.words)
-        self._driver = Driver(
-            slots=self._slots,
-            timers=AsyncioTimers(),
-            processes=self._agents,
-            store=self.store,
-            on_notify=self._status_changed,
-        )
+        self._agents = Agents(self._engines, self._folders, self._data.locks, self.words)
+        self.hosting = choose_hosting(settings, self._data, self._agents, self._status_changed)
         self.stopping = asyncio.Event()
-        self._making: set[str] = set()
-        self._made = asyncio.Condition()
         self._at_work = 0
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._left = asyncio.Condition()
 
     async def start(self) -> None:
         """Goes on with what an earlier process left."""
-        await self.jobs.prepare()
-        await predecessor_gone(self._locks)
-        unfinished = await self._driver.recover()
-        log.info("recovered %d unfinished runs", len(unfinished))
+        await self.hosting.open()
+        log.info("recovered %d unfinished runs", await self.hosting.count_unfinished())
 
     async def stop(self) -> None:
         """Takes no more requests, lets those under way finish, and ends every agent. The next start goes on."""
@@ -77,18 +53,13 @@ class Service:
         self.stopping.set()
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._nobody_at_work(), _LAST_REQUESTS_SEC)
-        for task in self._tasks:
-            task.cancel()
-        await self._driver.close()
+        await self.hosting.stop()
         await self._agents.close()
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Closes the files, when nobody reads any more."""
-        self.store.close()
-        for database in self._databases:
-            database.close()
-        if self._owner is not None:
-            self._owner.close()
+        await self.hosting.close()
+        self._data.close()
 
     async def create_job(self, body: str) -> tuple[str, str]:
         """Makes a run as the core reads the request. Its id, and what it looked like when it was made."""
@@ -96,27 +67,16 @@ class Service:
             job = read_job(body, str(uuid.uuid4()))
             skill = await asyncio.to_thread(self._skills.open, job.skill)
             plan = admit(skill.manifest, job.request, engines=self._engines.names)
-            async with self._only_maker_of(job.run_id):
-                if await self.jobs.exists(job.run_id):
-                    raise NotServed("RUN_EXISTS", "there is a run of this id already")
-                await self.jobs.note(job.run_id, job.skill)
-                await asyncio.to_thread(self._folders.make, skill, plan, job.request)
-                await self._driver.start(plan)
+            await self.hosting.make(plan, job.skill, partial(self._folders.make, skill, plan, job.request))
             log.info("run %s of skill %s was made", job.run_id, job.skill)
             # By now the run may have gone on; a client gets to see where it began.
-            run, _ = Run.first(plan, (await self.store.lines(job.run_id))[0])
+            run, _ = Run.first(plan, (await self.hosting.lines(job.run_id))[0])
             return job.run_id, run.status_view_json()
 
     async def tell(self, run_id: str, event: Event) -> Receipt:
         """Hands a client's request to the run. The receipt, or the core's rejection."""
         async with self._working():
-            try:
-                applied = await self._driver.tell(run_id, event)
-            finally:
-                # Telling an ended run something takes it into memory again.
-                with contextlib.suppress(RunUnknown):
-                    if self._driver.run(run_id).ended:
-                        self._forget_soon(run_id)
+            applied = await self.hosting.tell(run_id, event)
             assert applied.receipt is not None, "requests get receipts"
             log.info("run %s took a %s: %s", run_id, event["type"], applied.receipt["receipt"])
             return applied.receipt
@@ -124,7 +84,7 @@ class Service:
     async def snapshot(self, run_id: str) -> str:
         """The run as it was saved last. What is not the form of an id is unknown like any other."""
         try:
-            return await self.store.load(run_id)
+            return await self.hosting.snapshot(run_id)
         except RunUnknown:
             raise NotServed("RUN_UNKNOWN", "there is no run of this id") from None
 
@@ -140,14 +100,10 @@ class Service:
 
     async def health(self) -> str:
         """How the service is, as JSON text."""
-        granted = self._slots.granted()
-        slots = {
-            "total": self._slots.size,
-            "held": sorted(granted),
-            "waiting": len(self._slots.held() - granted),
-        }
+        use = await self.hosting.slots()
+        slots = {"total": use.total, "held": use.held, "waiting": use.waiting}
         status = "stopping" if self.stopping.is_set() else "ok"
-        unfinished = len(await self.store.unfinished())
+        unfinished = await self.hosting.count_unfinished()
         return compact({"status": status, "version": __version__, "slots": slots, "unfinished": unfinished})
 
     def check_open(self) -> None:
@@ -162,46 +118,14 @@ class Service:
         try:
             yield
         finally:
-            async with self._made:
+            async with self._left:
                 self._at_work -= 1
-                self._made.notify_all()
+                self._left.notify_all()
 
     async def _nobody_at_work(self) -> None:
-        async with self._made:
-            await self._made.wait_for(lambda: self._at_work == 0)
-
-    @asynccontextmanager
-    async def _only_maker_of(self, run_id: str) -> AsyncGenerator[None, None]:
-        """Two requests for one id must not mix up their folders: the second waits and is told that it is taken."""
-        async with self._made:
-            await self._made.wait_for(lambda: run_id not in self._making)
-            self._making.add(run_id)
-        try:
-            yield
-        finally:
-            async with self._made:
-                self._making.discard(run_id)
-                self._made.notify_all()
+        async with self._left:
+            await self._left.wait_for(lambda: self._at_work == 0)
 
     def _status_changed(self, run_id: str, effect: Effect) -> None:
         if effect["type"] == "notify" and effect["status"] != "running":
             self.words.forget(run_id)
-
-    def _forget_soon(self, run_id: str) -> None:
-        self._spawn(self._forget(run_id))
-
-    async def _forget(self, run_id: str) -> None:
-        """Takes an ended run out of memory as soon as nothing is owed for it."""
-        while True:
-            try:
-                await self._driver.wait(run_id)
-                await self._driver.settled(run_id)
-                self._driver.forget(run_id)
-                return
-            except DriverMisused:
-                await asyncio.sleep(_TRY_AGAIN_SEC)
-
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import argparse
 import ipaddress
+import re
+import socket
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 _EXAMPLES = Path(__file__).resolve().parents[2]
 TOKEN = "TURNLATCH_TOKEN"
 """The environment variable with the token that clients have to know."""
+DATABASE_URL = "TURNLATCH_DATABASE_URL"
+"""The environment variable with the address of the database, so that its password stands in no list of processes."""
 SHARED = _EXAMPLES / "service"
 """What both services share: the API's description, the engine table, the scripted agent, the skills."""
+
+_WORKER = re.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 class SettingsInvalid(Exception):
@@ -30,7 +36,17 @@ class Settings:
     engines: Path
     console: Path
     slots: int
-    token: str | None
+    token: str | None = field(repr=False)
+    engine: str
+    database_url: str | None = field(repr=False)
+    worker: str | None
+
+    @property
+    def way(self) -> str:
+        """How runs are kept."""
+        if self.engine == "embedded":
+            return self.engine
+        return "dbos on PostgreSQL" if self.database_url is not None else "dbos on SQLite"
 
     @property
     def on_loopback(self) -> bool:
@@ -55,6 +71,11 @@ def read_settings(arguments: Sequence[str] | None, environment: Mapping[str, str
     parser.add_argument("--engines", type=Path, default=SHARED / "engines.json", help="the engine table")
     parser.add_argument("--console", type=Path, default=_EXAMPLES / "console/dist", help="the built console")
     parser.add_argument("--slots", type=_slots, default=2, help="how many turns run at a time")
+    parser.add_argument("--engine", choices=["embedded", "dbos"], default="embedded", help="what drives the runs")
+    parser.add_argument(
+        "--database-url", default=environment.get(DATABASE_URL) or None, help=f"PostgreSQL, for dbos; or {DATABASE_URL}"
+    )
+    parser.add_argument("--worker", help="this service's name among those that share a database; the host's name")
     given = parser.parse_args(arguments)
     token = environment.get(TOKEN) or None
     settings = Settings(
@@ -66,10 +87,29 @@ def read_settings(arguments: Sequence[str] | None, environment: Mapping[str, str
         console=given.console.absolute(),
         slots=given.slots,
         token=token,
+        engine=given.engine,
+        database_url=given.database_url,
+        worker=_worker(given.engine, given.database_url, given.worker),
     )
     if not settings.on_loopback and token is None:
         raise SettingsInvalid(f"{given.host} can be reached from outside: set {TOKEN}, or use 127.0.0.1")
     return settings
+
+
+def _worker(engine: str, database_url: str | None, worker: str | None) -> str | None:
+    """The worker's name if there is one, and whether what was given goes together."""
+    if engine == "embedded" and database_url is not None:
+        raise SettingsInvalid(f"a database (--database-url, {DATABASE_URL}) is only used with --engine dbos")
+    if database_url is None:
+        if worker is not None:
+            raise SettingsInvalid("--worker names one of several services, which share a database: set its URL too")
+        return None
+    if not database_url.startswith(("postgresql://", "postgres://")):
+        raise SettingsInvalid("the database's URL begins with postgresql://; without one, dbos uses a file in --data")
+    name = socket.gethostname() if worker is None else worker
+    if not _WORKER.fullmatch(name):
+        raise SettingsInvalid("a worker's name has letters, digits, '.', '_' and '-', at most 64: choose a --worker")
+    return name
 
 
 def _port(text: str) -> int:

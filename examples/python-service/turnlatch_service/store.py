@@ -29,9 +29,9 @@ class Changes:
             if not self._followers[run_id]:
                 del self._followers[run_id]
 
-    def tell(self, run_id: str) -> None:
-        """This run has changed."""
-        for key in (run_id, None):
+    def tell(self, run_id: str | None) -> None:
+        """This run has changed; ``None`` says that any may have."""
+        for key in self._followers if run_id is None else (run_id, None):
             for changed in self._followers.get(key, ()):
                 changed.set()
 

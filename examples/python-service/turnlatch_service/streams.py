@@ -38,7 +38,7 @@ async def run_events(service: Service, run_id: str, last: int | None) -> Respons
 
 async def all_events(service: Service, last: int | None) -> Response:
     """What changes in any run."""
-    return _stream(_changed(service, await service.jobs.last_change() if last is None else last))
+    return _stream(_changed(service, await service.hosting.last_change() if last is None else last))
 
 
 class Replay:
@@ -62,13 +62,13 @@ class Replay:
 
 async def _steps(service: Service, run_id: str, plan: Plan, last: int) -> AsyncGenerator[bytes, None]:
     replay, listener = Replay(plan), service.words.listener(run_id)
-    with service.changes.of(run_id) as changed, service.words.changes.of(run_id) as said:
+    with service.hosting.changes.of(run_id) as changed, service.words.changes.of(run_id) as said:
         changed.set()
         while not service.stopping.is_set():
             if changed.is_set():
                 changed.clear()
                 seen = 0 if replay.run is None else replay.run.revision
-                lines = await service.store.lines(run_id, seen)
+                lines = await service.hosting.lines(run_id, seen)
                 # Old turns are judged again on the way, which is not for the event loop to wait for.
                 for revision, step in await asyncio.to_thread(replay.take, lines):
                     if revision > last:
@@ -86,10 +86,10 @@ async def _steps(service: Service, run_id: str, plan: Plan, last: int) -> AsyncG
 
 
 async def _changed(service: Service, last: int) -> AsyncGenerator[bytes, None]:
-    with service.changes.of(None) as changed:
+    with service.hosting.changes.of(None) as changed:
         while not service.stopping.is_set():
             changed.clear()
-            while changes := await service.jobs.changes_after(last):
+            while changes := await service.hosting.changes_after(last):
                 for change in changes:
                     last = change.number
                     yield _event("changed", compact({"run_id": change.run_id, "revision": change.revision}), last)

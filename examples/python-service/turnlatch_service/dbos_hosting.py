@@ -1,0 +1,130 @@
+"""Runs on DBOS: in a SQLite file of this process, or in a PostgreSQL database that several services share."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from urllib.parse import unquote, urlsplit
+
+import psycopg
+import sqlalchemy as sa
+from sqlalchemy.exc import SQLAlchemyError
+
+from turnlatch import Applied, DriverMisused, Plan, StoreConflict
+from turnlatch.hosts.dbos import DbosDriver
+from turnlatch.parts import OnNotify
+from turnlatch.types import Event
+
+from . import dbos_jobs
+from .agents import Agents
+from .data_folder import DataFolder
+from .errors import NotServed
+from .hosting import Change, SlotUse
+from .listing import Listing, ListQuery
+from .predecessor import predecessor_gone
+from .settings import Settings, SettingsInvalid
+from .store import Changes
+
+
+class DbosHosting:
+    """One worker, which answers for the runs of all."""
+
+    def __init__(self, settings: Settings, folder: DataFolder, agents: Agents, on_notify: OnNotify) -> None:
+        self.changes = Changes()
+        self._listing, self._one_page = Listing(), asyncio.Lock()
+        self._locks = folder.locks
+        self._url = settings.database_url
+        self._driver = DbosDriver(
+            processes=agents,
+            slots=settings.slots,
+            database_url=settings.database_url,
+            path=folder.file,
+            executor_id=settings.worker,
+            on_notify=on_notify,
+        )
+        self._waking: asyncio.Task[None] | None = None
+
+    async def open(self) -> None:
+        """Connects and begins to work; what this worker left unfinished comes first."""
+        await predecessor_gone(self._locks)
+        try:
+            await self._driver.open()
+            await self._driver.write(dbos_jobs.prepare)
+        except DriverMisused as misused:
+            raise SettingsInvalid(misused.message) from None
+        except (SQLAlchemyError, psycopg.Error) as error:
+            await self._driver.close()
+            raise SettingsInvalid(f"the database cannot be used: {_reason(error, self._url)}") from None
+        self._waking = asyncio.get_running_loop().create_task(self._wake())
+
+    async def stop(self) -> None:
+        """Ends the agents of this worker and hands their turns over."""
+        await self._driver.stop_work()
+
+    async def close(self) -> None:
+        """Disconnects."""
+        if self._waking is not None:
+            self._waking.cancel()
+        await self._driver.close()
+
+    async def make(self, plan: Plan, skill: str, prepare: Callable[[], None]) -> None:
+        """Makes a run, its job and its folder in one transaction: whoever wants the same id, at whichever service,
+        waits for its end, and no worker sees the first turn before it."""
+
+        def beside(db: sa.Connection) -> None:
+            dbos_jobs.note(db, plan.run_id, skill)
+            prepare()
+
+        try:
+            await self._driver.start(plan, beside)
+        except StoreConflict:
+            raise NotServed("RUN_EXISTS", "there is a run of this id already") from None
+
+    async def tell(self, run_id: str, event: Event) -> Applied:
+        """Applies an event."""
+        return await self._driver.tell(run_id, event)
+
+    async def snapshot(self, run_id: str) -> str:
+        """The run as it was saved last."""
+        return await self._driver.snapshot(run_id)
+
+    async def lines(self, run_id: str, after: int = 0) -> list[str]:
+        """The lines of the run's journal after a revision."""
+        return await self._driver.lines(run_id, after)
+
+    async def page(self, query: ListQuery) -> str:
+        """One page of the list of jobs; one at a time, because they share what they remember."""
+        async with self._one_page:
+            return await self._driver.read(lambda db: self._listing.page(dbos_jobs.JobRows(db), query))
+
+    async def last_change(self) -> int:
+        """The number of the newest change."""
+        return await self._driver.last_change()
+
+    async def changes_after(self, number: int) -> list[Change]:
+        """The next changes."""
+        found = await self._driver.changes_after(number)
+        return [Change(change.number, change.run_id, change.revision) for change in found]
+
+    async def slots(self) -> SlotUse:
+        """The slots of all workers."""
+        use = await self._driver.slots()
+        return SlotUse(use.total, sorted(use.held), use.waiting)
+
+    async def count_unfinished(self) -> int:
+        """How many runs have not ended."""
+        return sum((await self._driver.count_unfinished()).values())
+
+    async def _wake(self) -> None:
+        async for run_id in self._driver.changes():
+            self.changes.tell(run_id)
+
+
+def _reason(error: Exception, url: str | None) -> str:
+    """Why, in one line, without the password that may stand in the address."""
+    cause = getattr(error, "orig", None) or error
+    text = " ".join(str(cause).split())
+    password = urlsplit(url or "").password
+    for secret in {password, unquote(password)} if password else ():
+        text = text.replace(secret, "***")
+    return text

@@ -1,0 +1,104 @@
+"""What the service needs of whatever drives its runs and keeps them, and the choice of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from turnlatch import Applied, Plan
+from turnlatch.parts import OnNotify
+from turnlatch.types import Event
+
+from .agents import Agents
+from .data_folder import DataFolder
+from .listing import ListQuery
+from .settings import Settings, SettingsInvalid
+from .store import Changes
+
+
+@dataclass(frozen=True)
+class SlotUse:
+    """How many slots there are, which of them are held, and how many runs wait for one."""
+
+    total: int
+    held: list[str]
+    waiting: int
+
+
+@dataclass(frozen=True)
+class Change:
+    """One entry of one run's journal, by its place among all entries."""
+
+    number: int
+    run_id: str
+    revision: int
+
+
+class Hosting(Protocol):
+    """Runs, as the routes ask for them. Nothing of it decides about a run."""
+
+    changes: Changes
+    """Wakes those who follow runs."""
+
+    async def open(self) -> None:
+        """Goes on with what an earlier process left."""
+        ...
+
+    async def stop(self) -> None:
+        """Carries out no more turns; the next start goes on. What is kept can still be read."""
+        ...
+
+    async def close(self) -> None:
+        """Lets go of the database, when nobody reads any more."""
+        ...
+
+    async def make(self, plan: Plan, skill: str, prepare: Callable[[], None]) -> None:
+        """Makes a run of a skill, or raises ``RUN_EXISTS``. ``prepare`` makes its folder, on a thread, while nobody
+        else can make a run of this id, and before its first turn."""
+        ...
+
+    async def tell(self, run_id: str, event: Event) -> Applied:
+        """Applies an event, or raises the core's rejection."""
+        ...
+
+    async def snapshot(self, run_id: str) -> str:
+        """The run as it was saved last. Raises :class:`turnlatch.RunUnknown`."""
+        ...
+
+    async def lines(self, run_id: str, after: int = 0) -> list[str]:
+        """The lines of the run's journal after a revision."""
+        ...
+
+    async def page(self, query: ListQuery) -> str:
+        """One page of the list of jobs, as JSON text."""
+        ...
+
+    async def last_change(self) -> int:
+        """The number of the newest change of any run."""
+        ...
+
+    async def changes_after(self, number: int) -> list[Change]:
+        """The next changes; ask again after the last of them until there are none."""
+        ...
+
+    async def slots(self) -> SlotUse:
+        """The slots, of all services that share the runs."""
+        ...
+
+    async def count_unfinished(self) -> int:
+        """How many runs have not ended."""
+        ...
+
+
+def choose_hosting(settings: Settings, folder: DataFolder, agents: Agents, on_notify: OnNotify) -> Hosting:
+    """What the settings name. Only that is imported: DBOS need not be installed for a service without it."""
+    if settings.engine == "embedded":
+        from .embedded_hosting import EmbeddedHosting
+
+        return EmbeddedHosting(settings.slots, folder, agents, on_notify)
+    try:
+        from .dbos_hosting import DbosHosting
+    except ImportError as error:
+        raise SettingsInvalid(str(error)) from None
+    return DbosHosting(settings, folder, agents, on_notify)
