@@ -165,8 +165,8 @@ test-js: setup-js setup-python
 	cd bindings-wasm && node scripts/consumers.mjs
 
 # Real processes: each service is started, killed and asked over HTTP. Most of it is waiting, so three tests run at a time.
-# Real agent programs are among them, on a model that follows a script.
-test-services: setup-services setup-agents
+# Real agent programs are among them, on a model that follows a script, and services that share a real database.
+test-services: setup-services setup-agents setup-postgres
 	node --test tests/model-server/test/*.test.mjs
 	$(SERVICE_VENV)/bin/pytest -q --numprocesses 3 --rootdir tests/http -p no:cacheprovider tests/http
 
@@ -179,8 +179,8 @@ test-console: setup-console setup-services setup-browser
 compare: setup-python setup-js ## Run all vectors in Rust, Python, Node and Chromium, and compare what they print byte for byte
 	$(VENV)/bin/python scripts/compare.py
 
-demo: setup-python-service setup-console ## The job service with one interactive run, answered here or in the browser; EXIT=1 answers by itself, AGENT=codex takes your own agent
-	@$(SERVICE_VENV)/bin/python examples/service/demo.py $(if $(EXIT),--exit) $(if $(AGENT),--agent $(AGENT))
+demo: setup-python-service setup-console ## The job service with one interactive run, answered here or in the browser; EXIT=1 answers by itself, AGENT=codex takes your own agent, ENGINE=dbos runs it on DBOS (DATABASE_URL=postgresql://… there)
+	@$(if $(and $(ENGINE),$(DATABASE_URL)),TURNLATCH_DATABASE_URL='$(DATABASE_URL)') $(SERVICE_VENV)/bin/python examples/service/demo.py $(if $(EXIT),--exit) $(if $(AGENT),--agent $(AGENT)) $(if $(ENGINE),--engine $(ENGINE))
 
 bench: setup-python setup-js ## The core beside the limit of its parts, Python and Node beside the core, sizes in a browser beside others
 	$(CARGO) bench $(CODE) --bench turns

@@ -1,9 +1,10 @@
 """Starts the Python job service with the demo skill, makes an interactive run and tells what happens to it.
 
-usage: demo.py [--exit] [--agent NAME]
+usage: demo.py [--exit] [--agent NAME] [--engine dbos]
 
 With --exit the question is answered by itself and everything ends with the run. --agent names an engine of
 engines.json, such as codex or claude, whose program and key are yours; without it a script stands in for the agent.
+--engine is handed on to the service, which finds the database for it in TURNLATCH_DATABASE_URL, or uses a file.
 
 The answer comes from this terminal or from the console in a browser, whichever is first. Ctrl-C ends the service.
 """
@@ -80,12 +81,13 @@ class Client:
 
 
 def main() -> int:
-    options = argparse.ArgumentParser(usage="demo.py [--exit] [--agent NAME]")
+    options = argparse.ArgumentParser(usage="demo.py [--exit] [--agent NAME] [--engine dbos]")
     options.add_argument("--exit", action="store_true")
     options.add_argument("--agent", default="scripted")
+    options.add_argument("--engine", default="embedded")
     given = options.parse_args()
     with tempfile.TemporaryDirectory(prefix="turnlatch-demo-") as data:
-        service = start_service(data)
+        service = start_service(data, given.engine)
         try:
             return run_demo(service, given.agent, given.exit)
         except KeyboardInterrupt:
@@ -96,9 +98,9 @@ def main() -> int:
             service.wait()
 
 
-def start_service(data: str) -> subprocess.Popen[str]:
+def start_service(data: str, engine: str) -> subprocess.Popen[str]:
     """Any free port will do: the demo may run beside a service, or beside another demo."""
-    command = [sys.executable, "-m", "turnlatch_service", "--data", data, "--port", "0"]
+    command = [sys.executable, "-m", "turnlatch_service", "--data", data, "--port", "0", "--engine", engine]
     # A session of its own: Ctrl-C is for the demo, which then ends the service.
     return subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True

@@ -52,19 +52,23 @@ class ServerSentEvent(NamedTuple):
 class RunningService:
     """One service on one data folder. It can be killed and started again; the data stays."""
 
-    def __init__(self, kind: str, data: Path, *options: str, token: str | None = None) -> None:
+    def __init__(
+        self, kind: str, data: Path, *options: str, token: str | None = None, environment: dict[str, str] | None = None
+    ) -> None:
         self.kind = kind
         self.data = data
+        self.log_file = data.with_suffix(".log")
         self._options = options
         self._token = token
+        self._environment = environment or {}
         self.may_break = False  # for tests that break something on purpose; otherwise no error may be in the log
         self.start()
 
     def start(self) -> None:
         """Starts the process and waits until it listens."""
         command = [*LAUNCHERS[self.kind], *self.arguments()]
-        environment = {**os.environ, **({"TURNLATCH_TOKEN": self._token} if self._token else {})}
-        self.log = self.data.with_suffix(".log").open("ab")
+        environment = {**os.environ, **self._environment, **({"TURNLATCH_TOKEN": self._token} if self._token else {})}
+        self.log = self.log_file.open("ab")
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.log, env=environment, text=True)
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
@@ -87,7 +91,7 @@ class RunningService:
 
     def said(self) -> str:
         """What the service has logged."""
-        return self.data.with_suffix(".log").read_text(encoding="utf-8")
+        return self.log_file.read_text(encoding="utf-8")
 
     def kill(self) -> None:
         """SIGKILL: the service learns nothing of it."""

@@ -9,14 +9,17 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from agents import CODEX, environment, model
 from running import ROOT
 
 DEMO = [sys.executable, str(ROOT / "examples/service/demo.py")]
 
 
-def test_the_demo_answers_itself() -> None:
-    ended = subprocess.run([*DEMO, "--exit"], capture_output=True, text=True, timeout=120, check=False)
+@pytest.mark.parametrize("options", [[], ["--engine", "dbos"]])
+def test_the_demo_answers_itself(options: list[str]) -> None:
+    ended = subprocess.run([*DEMO, "--exit", *options], capture_output=True, text=True, timeout=120, check=False)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     for told in (
         "The console: http://127.0.0.1:",

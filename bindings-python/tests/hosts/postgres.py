@@ -56,6 +56,16 @@ class Postgres:
     def url(self, database: str) -> str:
         return f"postgresql://{self.user}@127.0.0.1:{self.port}/{database}"
 
+    def guarded(self, user: str, password: str) -> str:
+        """The address of a new database, for a new user who has to know a password; all others need none."""
+        url = self.database()
+        rules = self.data / "pg_hba.conf"
+        rules.write_text(f"host all {user} 127.0.0.1/32 scram-sha-256\n{rules.read_text()}")
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute(f"CREATE ROLE {user} LOGIN SUPERUSER PASSWORD '{password}'".encode())
+            connection.execute("SELECT pg_reload_conf()")
+        return url.replace(f"//{self.user}@", f"//{user}:{password}@")
+
     def restart(self) -> None:
         """As an administrator does it: every connection is broken off."""
         self.control("restart", "--mode=fast")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from urllib.parse import unquote, urlsplit
 
 import psycopg
 import sqlalchemy as sa
@@ -33,7 +32,7 @@ class DbosHosting:
         self.changes = Changes()
         self._listing, self._one_page = Listing(), asyncio.Lock()
         self._locks = folder.locks
-        self._url = settings.database_url
+        self._password = _password(settings.database_url)
         self._driver = DbosDriver(
             processes=agents,
             slots=settings.slots,
@@ -54,7 +53,7 @@ class DbosHosting:
             raise SettingsInvalid(misused.message) from None
         except (SQLAlchemyError, psycopg.Error) as error:
             await self._driver.close()
-            raise SettingsInvalid(f"the database cannot be used: {_reason(error, self._url)}") from None
+            raise SettingsInvalid(f"the database cannot be used: {self._reason(error)}") from None
         self._waking = asyncio.get_running_loop().create_task(self._wake())
 
     async def stop(self) -> None:
@@ -119,12 +118,16 @@ class DbosHosting:
         async for run_id in self._driver.changes():
             self.changes.tell(run_id)
 
+    def _reason(self, error: Exception) -> str:
+        """Why, in one line, without the password."""
+        text = " ".join(str(getattr(error, "orig", None) or error).split())
+        return text.replace(self._password, "***") if self._password else text
 
-def _reason(error: Exception, url: str | None) -> str:
-    """Why, in one line, without the password that may stand in the address."""
-    cause = getattr(error, "orig", None) or error
-    text = " ".join(str(cause).split())
-    password = urlsplit(url or "").password
-    for secret in {password, unquote(password)} if password else ():
-        text = text.replace(secret, "***")
-    return text
+
+def _password(url: str | None) -> str | None:
+    if url is None:
+        return None
+    try:
+        return sa.make_url(url).password
+    except (ValueError, SQLAlchemyError):
+        raise SettingsInvalid("the database's URL cannot be read") from None
