@@ -65,13 +65,24 @@ export class RunUnknown extends TurnlatchError {
 	}
 }
 
-/** A driver was asked for something it cannot do now: `DRIVER_CLOSED`, `INSIDE_CALLBACK` or `RUN_NOT_DONE`. */
+type Misuse =
+	| 'DRIVER_CLOSED'
+	| 'INSIDE_CALLBACK'
+	| 'RUN_NOT_DONE'
+	| 'DRIVER_EXISTS'
+	| 'EXECUTOR_ID_IN_USE'
+	| 'DATABASE_IN_USE';
+
+/**
+ * A driver was asked for something it cannot do now: `DRIVER_CLOSED`, `INSIDE_CALLBACK` or `RUN_NOT_DONE`; hosts on an
+ * engine also say `DRIVER_EXISTS`, `EXECUTOR_ID_IN_USE` and `DATABASE_IN_USE`.
+ */
 export class DriverMisused extends TurnlatchError {
 	static {
 		DriverMisused.prototype.name = 'DriverMisused';
 	}
 
-	constructor(code: 'DRIVER_CLOSED' | 'INSIDE_CALLBACK' | 'RUN_NOT_DONE', message: string) {
+	constructor(code: Misuse, message: string) {
 		super(code, message);
 	}
 }

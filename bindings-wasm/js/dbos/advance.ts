@@ -1,0 +1,201 @@
+/** One transaction takes an event: it locks the run's row, asks the core, saves, and enqueues what follows. */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from '../driver/index.js';
+import { type Applied, type Effect, type Event, type Plan, Run } from '../public.js';
+import { type Connection, type Database, isPassing } from './database.js';
+import { Displaced, type Hold, type Kept, type Tables } from './tables.js';
+import type { Enqueuer } from './workflows.js';
+
+/** How long a database that does not answer is waited for. */
+const PATIENCE_MS = 30_000;
+const LOOK_AGAIN_MS = 200;
+
+/** What is to be done with a run at a time. */
+export type Step<T extends Applied = Applied> = (run: Run, now: number) => T;
+
+/** A run after an event, as it was saved; `withdrawn` are effects for queues that are not wanted any more. */
+export interface Advanced<T extends Applied = Applied> {
+	readonly runId: string;
+	readonly run: Run;
+	readonly applied: T;
+	readonly withdrawn: readonly Effect[];
+}
+
+/** A run whose slot was granted; `begun` says that what it owes was begun before, by somebody who is gone. */
+export interface Granted {
+	readonly advanced: Advanced;
+	readonly begun: boolean;
+}
+
+/** What a transaction meant to commit: the line is chained to all before it, so it cannot be another's. */
+interface Saved {
+	readonly runId: string;
+	readonly revision: number;
+	readonly line: string;
+}
+
+type Save = (saved: Saved) => void;
+
+/**
+ * Changes runs. Every method answers when the change is durable.
+ *
+ * A database that is away for a moment is waited for. A commit whose answer was lost is looked up before anything is
+ * done again, so that nobody is told that his reply came too late because it came twice.
+ */
+export class Advance {
+	readonly #database: Database;
+	readonly #tables: Tables;
+	readonly #enqueuer: Enqueuer;
+	readonly #clock: Clock;
+
+	constructor(database: Database, tables: Tables, enqueuer: Enqueuer, clock: Clock) {
+		this.#database = database;
+		this.#tables = tables;
+		this.#enqueuer = enqueuer;
+		this.#clock = clock;
+	}
+
+	/** Makes a run, or throws `RUN_EXISTS`. */
+	create(plan: Plan): Promise<Advanced> {
+		const now = this.#clock();
+		const [run, applied] = Run.create(plan, now);
+		const { entry } = applied;
+		if (entry === undefined) throw new TypeError('creation is always journaled');
+		const kept = keptOf(run);
+		return this.#certainly(async (db, save) => {
+			const line = await this.#tables.insert(db, kept, entry);
+			save({ runId: kept.runId, revision: entry.revision, line });
+			return { runId: kept.runId, run, applied, withdrawn: await this.#enqueue(db, kept.runId, applied, now) };
+		});
+	}
+
+	/** Applies a step. With `hold`, only if the turn is still carried out under it. */
+	change<T extends Applied>(runId: string, step: Step<T>, hold?: Hold): Promise<Advanced<T>> {
+		return this.#certainly(async (db, save) => {
+			const snapshot = await this.#tables.locked(db, runId);
+			if (hold !== undefined) await this.#tables.check(db, hold);
+			return this.#apply(db, Run.fromJson(snapshot), step, save);
+		});
+	}
+
+	/**
+	 * Tells the run that it has its slot, and holds the slot if the run wants it; `undefined` if none is free. Throws
+	 * {@link Displaced} if the workflow is another worker's by now.
+	 */
+	grant(runId: string, hold: Hold, slots: number): Promise<Granted | undefined> {
+		const event: Event = { type: 'slot_granted', slot_id: hold.slotId };
+		return this.#certainly(async (db, save) => {
+			const before = Run.fromJson(await this.#tables.locked(db, runId));
+			// Asked under the run's lock: who takes the workflow over from here on is granted the slot after this.
+			if ((await this.#enqueuer.carrier(hold.slotId)) !== hold.executorId) throw new Displaced();
+			// The place is taken first: the run must not be told of a slot that there is not.
+			const isWanted = wants(before, event, this.#clock());
+			if (isWanted && !(await this.#tables.takeSlot(db, runId, hold, slots))) return undefined;
+			const advanced = await this.#apply(db, before, (run, now) => run.apply(event, now), save);
+			const owed = advanced.run.outstanding().effects.map(({ id }) => id);
+			// A slot that the run does not want ends with this workflow, which need not be withdrawn.
+			const kept = { ...advanced, withdrawn: [] };
+			return { advanced: kept, begun: await this.#tables.wasBegun(db, runId, owed) };
+		});
+	}
+
+	/** Notes that an effect is about to be performed. Whoever has lost the turn cannot begin anything. */
+	markBegun(runId: string, effectId: string, hold: Hold): Promise<void> {
+		return this.#certainly(async (db) => {
+			await this.#tables.check(db, hold);
+			await this.#tables.markBegun(db, runId, effectId);
+		});
+	}
+
+	/** Gives the slot back. */
+	release(hold: Hold): Promise<void> {
+		return this.#certainly((db) => this.#tables.releaseSlot(db, hold));
+	}
+
+	/** Takes every turn away from a worker. */
+	displace(executorId: string): Promise<void> {
+		return this.#database.transaction((db) => this.#tables.displace(db, executorId));
+	}
+
+	/** The answer to a query. */
+	read<T>(query: (db: Connection) => Promise<T>): Promise<T> {
+		return patiently(() => this.#database.reading(query));
+	}
+
+	async #apply<T extends Applied>(db: Connection, run: Run, step: Step<T>, save: Save): Promise<Advanced<T>> {
+		const now = this.#clock();
+		const applied = step(run, now);
+		const { runId } = run;
+		const { entry } = applied;
+		if (entry === undefined) return { runId, run, applied, withdrawn: [] };
+		const line = await this.#tables.update(db, keptOf(run), entry);
+		save({ runId, revision: entry.revision, line });
+		return { runId, run, applied, withdrawn: await this.#enqueue(db, runId, applied, now) };
+	}
+
+	/** Enqueues the effects for queues. Gives those that withdraw something from a queue. */
+	async #enqueue(db: Connection, runId: string, { effects }: Applied, now: number): Promise<Effect[]> {
+		const withdrawn: Effect[] = [];
+		for (const effect of effects) {
+			await this.#enqueuer.enqueue(db, runId, effect, now);
+			// The workflow of a slot that is held ends by itself, when its process is gone.
+			const isUnheard = effect.type === 'release_slot' && !(await this.#tables.isHeld(db, effect.slot_id));
+			if (effect.type === 'cancel_timer' || isUnheard) withdrawn.push(effect);
+		}
+		await db.query("SELECT pg_notify('turnlatch', $1)", [runId]);
+		return withdrawn;
+	}
+
+	/** Does it in one transaction, again if the connection was lost, and once even if the answer was lost. */
+	#certainly<T>(work: (db: Connection, save: Save) => Promise<T>): Promise<T> {
+		let earlier: { readonly saved: Saved; readonly answer: T } | undefined;
+		return patiently(() =>
+			this.#database.transaction(async (db) => {
+				if (earlier !== undefined && (await this.#wasSaved(db, earlier.saved))) return earlier.answer;
+				let meant: Saved | undefined;
+				const answer = await work(db, (saved) => {
+					meant = saved;
+				});
+				if (meant !== undefined) earlier = { saved: meant, answer };
+				return answer;
+			}),
+		);
+	}
+
+	#wasSaved(db: Connection, { runId, revision, line }: Saved): Promise<boolean> {
+		return this.#tables.hasLine(db, runId, revision, line);
+	}
+}
+
+/** Whether a slot that is granted now is the run's to keep, as the core says. */
+function wants(run: Run, grant: Event & { slot_id: string }, now: number): boolean {
+	const copy = run.copy();
+	try {
+		copy.apply(grant, now);
+		return copy.outstanding().keep.process === grant.slot_id;
+	} finally {
+		copy.free();
+	}
+}
+
+/** The step that applies an event. */
+export function telling(event: Event): Step {
+	return (run, now) => run.apply(event, now);
+}
+
+function keptOf(run: Run): Kept {
+	return { runId: run.runId, snapshot: run.toJson(), status: run.status, ended: run.ended };
+}
+
+async function patiently<T>(work: () => Promise<T>): Promise<T> {
+	const end = performance.now() + PATIENCE_MS;
+	while (true) {
+		try {
+			return await work();
+		} catch (error) {
+			if (!isPassing(error) || performance.now() > end) throw error;
+			await sleep(LOOK_AGAIN_MS);
+		}
+	}
+}

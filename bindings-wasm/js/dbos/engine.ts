@@ -1,0 +1,124 @@
+/** DBOS in this process, from launch to shutdown, and the work it hands over. */
+
+import { AsyncResource } from 'node:async_hooks';
+import { DBOS } from '@dbos-inc/dbos-sdk';
+import { DriverMisused } from '../driver/index.js';
+import { telling } from './advance.js';
+import type { Office } from './office.js';
+import { Displaced } from './tables.js';
+import { Task } from './task.js';
+import { Turn } from './turns.js';
+import { APPLICATION, dismiss, employ, QUIET, type Worker } from './workflows.js';
+
+/** Takes workflows from the queues and carries them out. */
+export class Engine implements Worker {
+	readonly #office: Office;
+	readonly #executorId: string;
+	/** Work is done outside of DBOS's context: what is asked of its client there is no step of the workflow. */
+	readonly #outside = new AsyncResource('turnlatch');
+	readonly #tasks = new Map<Task, Promise<void>>();
+	/** By slot: who carries it out here. */
+	readonly #slots = new Map<string, Promise<void>>();
+	#launched = false;
+	#closing = false;
+
+	constructor(office: Office, executorId: string) {
+		if (!employ(this)) {
+			const message = 'there is one DBOS for a process, and somebody else has it; a client (works: false) needs none';
+			throw new DriverMisused('DRIVER_EXISTS', message);
+		}
+		this.#office = office;
+		this.#executorId = executorId;
+	}
+
+	/** Begins to take workflows. What this worker left unfinished in an earlier life comes first. */
+	async launch(): Promise<void> {
+		const { url, applicationVersion, slots, pollMs } = this.#office.settings;
+		await this.#office.enqueuer.makeQueues(slots, pollMs);
+		DBOS.setConfig({
+			name: APPLICATION,
+			systemDatabaseUrl: url,
+			applicationVersion,
+			executorID: this.#executorId,
+			logger: QUIET,
+		});
+		this.#launched = true;
+		await DBOS.launch();
+	}
+
+	turn(runId: string, slotId: string): Promise<void> {
+		return this.#carryOut(runId, async (task) => {
+			// Should this worker take over from itself, the earlier one ends its process first.
+			const earlier = this.#slots.get(slotId) ?? Promise.resolve();
+			const turn = earlier.then(() =>
+				task.persistently(() => new Turn(this.#office, task, runId, slotId, this.#executorId).carryOut()),
+			);
+			const over = turn.catch(() => {});
+			this.#slots.set(slotId, over);
+			try {
+				await turn;
+			} finally {
+				if (this.#slots.get(slotId) === over) this.#slots.delete(slotId);
+			}
+		});
+	}
+
+	timer(runId: string, interactionId: number, at: number): Promise<void> {
+		return this.#carryOut(runId, async (task) => {
+			// The database has released it by its own clock; what counts is this one.
+			for (let left = at - this.#office.host.clock(); left > 0; left = at - this.#office.host.clock()) {
+				await task.sleep(Math.min(left, LOOK_AGAIN_MS));
+			}
+			const step = telling({ type: 'timer_fired', interaction_id: interactionId });
+			await task.persistently(async () => {
+				const advanced = await this.#office.advance.change(runId, step);
+				advanced.run.free();
+				this.#office.took(advanced);
+			});
+		});
+	}
+
+	/** Stops, ends the processes of all turns, and lets others go on with what was under way. */
+	async close(): Promise<void> {
+		this.#closing = true;
+		for (const task of this.#tasks.keys()) task.stop();
+		await Promise.allSettled(this.#tasks.values());
+		if (this.#launched) {
+			await DBOS.shutdown();
+			await this.#handOver();
+		}
+		dismiss();
+	}
+
+	async #handOver(): Promise<void> {
+		// If it fails, the others find out by themselves.
+		try {
+			await this.#office.advance.displace(this.#executorId);
+			await this.#office.enqueuer.handOver(this.#executorId);
+		} catch (error) {
+			console.warn(`turnlatch: worker ${this.#executorId} could not hand over:`, error);
+		}
+	}
+
+	/**
+	 * Does a workflow's work. One that is not this worker's any more never comes to an end here: DBOS would note
+	 * whatever it answers as the workflow's result, which is for the worker that goes on with it to give.
+	 */
+	async #carryOut(runId: string, work: (task: Task) => Promise<void>): Promise<void> {
+		if (this.#closing) return NEVER;
+		const task = new Task(this.#office.parts, runId);
+		const working = this.#outside.runInAsyncScope(() => work(task));
+		this.#tasks.set(task, working);
+		try {
+			await working;
+		} catch (error) {
+			if (!(error instanceof Displaced)) throw error;
+			return NEVER;
+		} finally {
+			this.#tasks.delete(task);
+		}
+	}
+}
+
+const LOOK_AGAIN_MS = 1000;
+const NEVER = new Promise<never>(() => {});

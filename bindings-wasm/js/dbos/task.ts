@@ -1,0 +1,65 @@
+/** One workflow's work in this process, until it is done or has to stop. */
+
+import { type DriverParts, Host } from '../driver/host.js';
+import { RunUnknown } from '../driver/index.js';
+import { NotLoaded } from '../public.js';
+import { Displaced } from './tables.js';
+
+/** What is stopped throws {@link Displaced} at the next place where it would wait. */
+export class Task {
+	readonly #host: Host;
+	readonly #runId: string;
+
+	constructor(parts: DriverParts, runId: string) {
+		this.#host = new Host(parts);
+		this.#runId = runId;
+	}
+
+	/** Aborted when it has to stop. */
+	get stopped(): AbortSignal {
+		return this.#host.stop.signal;
+	}
+
+	stop(): void {
+		this.#host.stop.abort();
+	}
+
+	/** Throws if it has to stop. */
+	goOn(): void {
+		if (this.stopped.aborted) throw new Displaced();
+	}
+
+	async sleep(milliseconds: number): Promise<void> {
+		await this.#host.sleep(milliseconds);
+		this.goOn();
+	}
+
+	/** Waits after the `attempt`-th failure. */
+	async sleepAfter(attempt: number): Promise<void> {
+		await this.#host.sleepAfter(attempt);
+		this.goOn();
+	}
+
+	/** Reports a failure and waits before the next try. */
+	async afterFailure(error: unknown, attempt: number): Promise<void> {
+		await this.#host.report(this.#runId, null, error, attempt);
+		await this.sleepAfter(attempt);
+	}
+
+	/** Does a workflow's work. A fault in it, or in a part, must not end the workflow: the run would wait for ever. */
+	async persistently(work: () => Promise<void>): Promise<void> {
+		for (let attempt = 1; ; attempt += 1) {
+			this.goOn();
+			try {
+				return await work();
+			} catch (error) {
+				if (error instanceof Displaced) throw error;
+				if (error instanceof NotLoaded || error instanceof RunUnknown) {
+					// There is no run to go on with; what was held for it is free.
+					return this.#host.report(this.#runId, null, error, 1);
+				}
+				await this.afterFailure(error, attempt);
+			}
+		}
+	}
+}
