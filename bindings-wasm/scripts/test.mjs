@@ -1,4 +1,5 @@
-// Builds the tests (Node 20 reads no TypeScript) and runs them: all, or those whose names are given.
+// Builds the tests (Node 20 reads no TypeScript) and runs them: all, or those whose names are given. `--hosts` takes those of
+// tests/hosts, which need PostgreSQL.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -6,9 +7,11 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-const out = join(root, 'build/tests');
-const wanted = process.argv.slice(2);
-const tests = readdirSync(join(root, 'tests'))
+const onHosts = process.argv[2] === '--hosts';
+const folder = onHosts ? 'tests/hosts' : 'tests';
+const out = join(root, 'build', folder.replace('/', '-'));
+const wanted = process.argv.slice(onHosts ? 3 : 2);
+const tests = readdirSync(join(root, folder))
 	.filter((name) => name.endsWith('.test.ts'))
 	.map((name) => name.slice(0, -'.ts'.length))
 	.filter((name) => wanted.length === 0 || wanted.includes(name.slice(0, -'.test'.length)));
@@ -17,7 +20,8 @@ if (tests.length === 0) throw new Error(`no tests named ${wanted.join(', ')}`);
 rmSync(out, { recursive: true, force: true });
 await build({
 	absWorkingDir: root,
-	entryPoints: tests.map((name) => `tests/${name}.ts`),
+	// The workers of a fleet are processes of their own.
+	entryPoints: [...tests, ...(onHosts ? ['worker'] : [])].map((name) => `${folder}/${name}.ts`),
 	bundle: true,
 	// The package is imported as users do it, by its name.
 	packages: 'external',
@@ -33,7 +37,15 @@ await build({
 const files = tests.map((name) => join(out, `${name}.mjs`));
 const { status } = spawnSync(
 	process.execPath,
-	['--enable-source-maps', '--expose-gc', '--test', '--test-reporter=spec', ...files],
+	[
+		'--enable-source-maps',
+		'--expose-gc',
+		'--test',
+		'--test-reporter=spec',
+		// Half of those on hosts is waiting, and each file has a database server of its own.
+		...(onHosts ? ['--test-concurrency=2'] : []),
+		...files,
+	],
 	{
 		cwd: root,
 		stdio: 'inherit',

@@ -113,14 +113,14 @@ function expand(value: Json): Json {
 	return expandMembers(members);
 }
 
-function expandMembers(members: Members): Members {
+export function expandMembers(members: Members): Members {
 	const expanded: Members = {};
 	for (const [key, value] of Object.entries(members)) define(expanded, key, expand(value));
 	return expanded;
 }
 
 /** The plan of what is given over the defaults, or Refused; the same from text and from objects. */
-function admission(core: Package, given: Members): turnlatch.Plan {
+export function admission(core: Package, given: Members): turnlatch.Plan {
 	const { request, request_text, ...rest } = expandMembers(given);
 	const asked =
 		request_text === undefined
@@ -176,7 +176,7 @@ function refused(error: turnlatch.Refused): Json {
 	return { code: error.code, message: error.message, problems: error.details };
 }
 
-function rejected(error: turnlatch.Rejected): Json {
+export function rejected(error: turnlatch.Rejected): Json {
 	const receipt = error.details === null ? {} : { receipt: error.details };
 	return { rejected: { code: error.code, message: error.message, ...receipt } };
 }

@@ -12,7 +12,7 @@ export function run({ folder, tarball }) {
 			encoding: 'utf8',
 			stdio: 'pipe',
 		});
-	critic('--profile', 'node16', '--entrypoints', '.', './driver', './node', './slim');
+	critic('--profile', 'node16', '--entrypoints', '.', './driver', './node', './dbos', './slim');
 	critic('--profile', 'esm-only', '--entrypoints', './web', './inline', './indexeddb');
 	return 'nothing found';
 }

@@ -2,6 +2,7 @@
 // are needed, which is what a consumer that uses `require` has to do.
 import type { Plan, Run, StartTurn, TurnlatchError } from 'turnlatch';
 import * as turnlatch from 'turnlatch';
+import { DbosDriver, type DbosOptions } from 'turnlatch/dbos';
 import {
 	Driver,
 	DriverMisused,
@@ -42,6 +43,20 @@ export async function hosting(plan: Plan, changed: Partial<DriverParts>): Promis
 	}
 }
 
+export async function onManyMachines(plan: Plan, options: DbosOptions): Promise<string | undefined> {
+	const driver = new DbosDriver({ ...options, slots: 4, executorId: 'worker-1', pollMs: 100, takeoverAfterMs: 3000 });
+	await driver.open();
+	try {
+		const runId: string = await driver.start(plan);
+		const run: Run = await driver.run(runId);
+		console.log((await driver.wait(runId, 'waiting_user')).status, run.revision, await driver.lines(runId, 1));
+		for await (const changed of driver.changes()) if (changed === null || changed === runId) break;
+		return (await driver.reply(runId, 1, 'b.txt')).code;
+	} finally {
+		await driver.close();
+	}
+}
+
 export async function withoutTheEngine(): Promise<void> {
 	await slim.init();
 	slim.useValidator({ compile: (schema) => (instance) => schema === true || typeof instance === 'object' });
@@ -62,6 +77,8 @@ export async function onlyModules(): Promise<void> {
 export function whatMustNotPass(driver: Driver): void {
 	// @ts-expect-error a driver needs parts
 	new Driver({ store: new MemoryStore() });
+	// @ts-expect-error runs on DBOS are in a database
+	new DbosDriver({ works: false });
 	// @ts-expect-error a command has an argv
 	new SubprocessRunner(() => ({ stdin: 'x' }));
 	// @ts-expect-error no such format

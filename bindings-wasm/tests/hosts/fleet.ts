@@ -1,0 +1,149 @@
+/** Workers as processes, to be killed, stopped and continued, and a client that asks. */
+
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { DbosDriver } from 'turnlatch/dbos';
+import { PACKAGE } from '../files.js';
+import { processesMarked } from '../hosting.js';
+import { turns } from './agents.js';
+import { exitCode, Postgres } from './postgres.js';
+import type { WorkerConfig } from './worker.js';
+
+const WORKER = join(PACKAGE, 'build/tests-hosts/worker.mjs');
+const SLOWEST_END_MS = 30_000;
+
+export class Worker {
+	readonly process: ChildProcess;
+	readonly #errors: string;
+
+	constructor(config: WorkerConfig) {
+		this.#errors = join(config.folder, `${config.executorId}.err`);
+		const errors = openSync(this.#errors, 'a');
+		this.process = spawn(process.execPath, ['--enable-source-maps', WORKER, JSON.stringify(config)], {
+			stdio: ['pipe', 'pipe', errors],
+		});
+	}
+
+	get errors(): string {
+		return readFileSync(this.#errors, 'utf8');
+	}
+
+	async opened(): Promise<Worker> {
+		const line = await new Promise<string>((resolve) => {
+			this.process.stdout?.once('data', (data: Buffer) => resolve(data.toString()));
+			this.process.once('exit', () => resolve('nothing'));
+		});
+		assert.equal(line, 'open\n', this.errors);
+		return this;
+	}
+
+	/** The process's exit code, when it has ended; `null` after a signal. */
+	ended(): Promise<number | null> {
+		return exitCode(this.process);
+	}
+
+	async send(signal: NodeJS.Signals): Promise<void> {
+		this.process.kill(signal);
+		if (signal === 'SIGKILL') await this.ended();
+	}
+
+	/** Ends it properly, if it is there. */
+	async close(): Promise<number | null> {
+		this.process.kill('SIGCONT');
+		this.process.stdin?.end();
+		const hangs = setTimeout(() => this.process.kill('SIGKILL'), SLOWEST_END_MS);
+		const code = await this.ended();
+		clearTimeout(hangs);
+		return code;
+	}
+}
+
+/** Workers that share a database and a folder. */
+export class Fleet {
+	readonly url: string;
+	readonly folder = mkdtempSync(join(tmpdir(), 'turnlatch-fleet-'));
+	readonly mark = randomUUID();
+	readonly #workers: Worker[] = [];
+
+	constructor(url: string) {
+		this.url = url;
+	}
+
+	worker(executorId: string, options: Partial<WorkerConfig> = {}): Promise<Worker> {
+		return this.begin(executorId, options).opened();
+	}
+
+	begin(executorId: string, options: Partial<WorkerConfig> = {}): Worker {
+		const worker = new Worker({
+			executorId,
+			databaseUrl: this.url,
+			folder: this.folder,
+			mark: this.mark,
+			slots: 4,
+			pollMs: 100,
+			takeoverAfterMs: 3000,
+			dies: '',
+			...options,
+		});
+		this.#workers.push(worker);
+		return worker;
+	}
+
+	client(): DbosDriver {
+		return new DbosDriver({ works: false, databaseUrl: this.url, pollMs: 100 });
+	}
+
+	/** The attempts that the run's agents have begun, in order. */
+	started(runId: string): number[] {
+		const begun = turns(this.folder).filter(({ what, slot }) => what === 'start' && slot.startsWith(`${runId}/`));
+		return begun.map(({ attempt }) => attempt);
+	}
+
+	/** Lets an agent that holds go on. */
+	letGo(runId: string): void {
+		writeFileSync(join(this.folder, `go-${runId}`), '');
+	}
+
+	/** The living processes of agents, whoever started them. */
+	agents(): string[] {
+		return processesMarked(`TURNLATCH_TEST=${this.mark}`);
+	}
+
+	async close(): Promise<void> {
+		await Promise.all(this.#workers.map((worker) => worker.close()));
+		rmSync(this.folder, { recursive: true, force: true });
+	}
+}
+
+let postgres: Postgres | undefined;
+
+/** The server of this file's tests. */
+export function server(): Postgres {
+	assert.ok(postgres);
+	return postgres;
+}
+
+before(async () => {
+	postgres = await Postgres.start();
+});
+after(() => postgres?.close());
+
+/** A test with a database and a folder of its own, workers when it asks for them, and a client. */
+export function scenario(name: string, work: (fleet: Fleet, client: DbosDriver) => Promise<void>): void {
+	test(name, { timeout: 120_000 }, async () => {
+		const fleet = new Fleet(await server().database());
+		const client = fleet.client();
+		try {
+			await client.open();
+			await work(fleet, client);
+		} finally {
+			await client.close();
+			await fleet.close();
+		}
+	});
+}
