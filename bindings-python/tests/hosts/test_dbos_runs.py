@@ -9,6 +9,7 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from dbos import DBOS
 
@@ -17,6 +18,7 @@ from turnlatch import DriverMisused, Rejected, RunUnknown, StoreConflict, Subpro
 from turnlatch.hosts.dbos import DbosDriver
 
 from .agents import Agents, turns
+from .postgres import Postgres
 
 Place = dict[str, Any]
 Scenario = Callable[[DbosDriver], Coroutine[Any, Any, None]]
@@ -286,6 +288,18 @@ asyncio.run(DbosDriver(works=False, path=sys.argv[1]).open())
         assert "DATABASE_IN_USE" in done.stderr
 
     drive({"path": tmp_path / "runs.db"}, tmp_path, scenario)
+
+
+def test_a_database_of_the_host_of_node_is_refused(postgres: Postgres) -> None:
+    url = postgres.database()
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("CREATE TABLE turnlatch_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
+        connection.execute("INSERT INTO turnlatch_meta VALUES ('host', 'node')")
+        with pytest.raises(DriverMisused, match="DATABASE_IN_USE") as refused:
+            asyncio.run(DbosDriver(works=False, database_url=url).open())
+        assert "node" in str(refused.value)
+        row = connection.execute("SELECT to_regclass('turnlatch_runs')").fetchone()
+    assert row == (None,)
 
 
 def test_dbos_is_only_imported_by_its_host() -> None:

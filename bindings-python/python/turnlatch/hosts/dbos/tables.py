@@ -11,10 +11,13 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ...parts import RunUnknown, StoreConflict
+from ...parts import DriverMisused, RunUnknown, StoreConflict
 from ...run import Entry, Run
 from .database import Database
 
+# Which kind of host the tables belong to: the workflows of one are nothing that the other could carry out.
+_META = "CREATE TABLE IF NOT EXISTS turnlatch_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)"
+_CLAIM = "INSERT INTO turnlatch_meta (name, value) VALUES ('host', 'python') ON CONFLICT DO NOTHING"
 _SCHEMA = (
     """CREATE TABLE IF NOT EXISTS turnlatch_runs (
         run_id TEXT PRIMARY KEY, created_at BIGINT NOT NULL, revision BIGINT NOT NULL, snapshot TEXT NOT NULL,
@@ -72,9 +75,16 @@ class Tables:
         self._for_update = " FOR UPDATE" if database.is_postgres else ""
 
     def create_all(self) -> None:
-        """Makes the tables that are not there."""
+        """Makes the tables that are not there. Raises ``DATABASE_IN_USE`` if those that are there belong to the host of
+        Node."""
         with self._database.transaction() as db:
             self.advisory_lock(db, _SCHEMA_LOCK)
+            db.exec_driver_sql(_META)
+            db.exec_driver_sql(_CLAIM)
+            host = _value(db, "SELECT value FROM turnlatch_meta WHERE name = 'host'")
+            if host != "python":
+                message = f"the database belongs to hosts of another kind ({host}): Python's need their own"
+                raise DriverMisused("DATABASE_IN_USE", message)
             serial = "BIGSERIAL" if self._database.is_postgres else "INTEGER"
             for statement in _SCHEMA:
                 db.exec_driver_sql(statement.format(serial=serial))
