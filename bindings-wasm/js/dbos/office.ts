@@ -1,6 +1,5 @@
 /** What a driver, its turns and its timers share: the database, and what is to be done after a commit. */
 
-import { DBOS } from '@dbos-inc/dbos-sdk';
 import { type DriverParts, Host } from '../driver/host.js';
 import type { OnNotify } from '../driver/index.js';
 import type { Applied, Notify } from '../public.js';
@@ -9,7 +8,7 @@ import { Changes, Listener } from './changes.js';
 import { type Connection, Database } from './database.js';
 import { Tables } from './tables.js';
 import type { Attendance } from './takeover.js';
-import { Enqueuer } from './workflows.js';
+import { Enqueuer, migrate } from './workflows.js';
 
 /** What a driver was told of the database and the queues. */
 export interface Settings {
@@ -65,7 +64,7 @@ export class Office {
 		try {
 			// First of all: a database of another kind of host is left as it is.
 			await database.transaction((db) => tables.createAll(db));
-			await DBOS.migrate(settings.url);
+			await migrate(settings.url);
 			const enqueuer = await Enqueuer.connect(settings.url, settings.applicationVersion);
 			return new Office(parts, settings, onNotify, database, tables, enqueuer);
 		} catch (error) {

@@ -6,6 +6,8 @@
  */
 
 import { DBOS, DBOSClient, type DLogger } from '@dbos-inc/dbos-sdk';
+import { ensureSystemDatabase } from '@dbos-inc/dbos-sdk/internal/system_database';
+import { GlobalLogger } from '@dbos-inc/dbos-sdk/internal/telemetry/logs';
 import type { ClientBase } from 'pg';
 import type { Effect } from '../public.js';
 import type { Connection } from './database.js';
@@ -72,6 +74,11 @@ export const QUIET: DLogger = {
 	warn: () => {},
 	error: (what) => console.error('turnlatch: DBOS:', what),
 };
+
+/** Makes DBOS's own tables. As `DBOS.migrate` does it, which would talk on the standard output of whoever uses this. */
+export function migrate(url: string): Promise<void> {
+	return ensureSystemDatabase(url, new GlobalLogger(undefined, { logger: QUIET }));
+}
 
 /** Puts workflows into the queues, in the transaction that decided on them. */
 export class Enqueuer {
