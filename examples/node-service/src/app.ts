@@ -61,7 +61,7 @@ export function makeApp(service: Service, settings: Settings, ready: Promise<voi
 
 function addServiceRoutes(app: FastifyInstance, service: Service): void {
 	const description = readFileSync(join(SHARED, 'openapi.json'), 'utf8');
-	app.get('/v1/health', async (_request, reply) => send(reply, service.health()));
+	app.get('/v1/health', async (_request, reply) => send(reply, await service.health()));
 	app.get('/v1/skills', async (_request, reply) => send(reply, await service.skills()));
 	app.get('/v1/openapi.json', async (_request, reply) => send(reply, description));
 	app.get('/v1/events', async (request, reply) => {
@@ -87,37 +87,37 @@ function addJobRoutes(app: FastifyInstance, service: Service): void {
 			const { run_id: runId } = request.params;
 			service.checkOpen();
 			// An unknown run is unknown, whatever the body says.
-			service.snapshot(runId);
+			await service.snapshot(runId);
 			return send(reply, compact(await service.tell(runId, kind, await readBody(request.raw))));
 		});
 	}
 }
 
 function addRunRoutes(app: FastifyInstance, service: Service): void {
-	const get = (path: string, answer: (runId: string, reply: FastifyReply) => string) =>
-		app.get<OfRun>(`${RUN}${path}`, async (request, reply) => send(reply, answer(request.params.run_id, reply)));
-	get('', (runId) => {
-		using run = service.run(runId);
+	const get = (path: string, answer: (runId: string, reply: FastifyReply) => Promise<string>) =>
+		app.get<OfRun>(`${RUN}${path}`, async (request, reply) => send(reply, await answer(request.params.run_id, reply)));
+	get('', async (runId) => {
+		using run = await service.run(runId);
 		return run.statusViewJson();
 	});
-	get('/interaction/pending', (runId) => {
-		using run = service.run(runId);
+	get('/interaction/pending', async (runId) => {
+		using run = await service.run(runId);
 		return run.pendingViewJson();
 	});
-	get('/interaction/history', (runId) => {
-		using run = service.run(runId);
+	get('/interaction/history', async (runId) => {
+		using run = await service.run(runId);
 		return `{"run_id":${compact(runId)},"interactions":${run.historyJson()}}`;
 	});
-	get('/explanation', (runId) => {
-		using run = service.run(runId);
+	get('/explanation', async (runId) => {
+		using run = await service.run(runId);
 		return run.explainJson();
 	});
 	get('/snapshot', (runId) => service.snapshot(runId));
-	get('/record', (runId, reply) => {
-		using run = service.run(runId);
+	get('/record', async (runId, reply) => {
+		using run = await service.run(runId);
 		using plan = run.plan;
 		reply.header('Content-Disposition', `attachment; filename="${runId}.record.json"`);
-		return recordJson(plan, service.store.journal(runId));
+		return recordJson(plan, await service.host.journal(runId));
 	});
 	app.get<OfRun>(`${RUN}/events`, async (request, reply) => {
 		await runEvents(service, reply, request.params.run_id, lastEventId(request));

@@ -4,7 +4,7 @@ import { readFileSync, realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type DecoderOptions, Rejected, StreamDecoder, type StreamFormat } from 'turnlatch';
 import { inWords } from './log.js';
-import { SettingsInvalid, TOKEN } from './settings.js';
+import { DATABASE_URL, SettingsInvalid, TOKEN } from './settings.js';
 
 const MEMBERS = ['first', 'resume', 'sticky', 'stream', 'timeout_sec', 'env', 'inherit'];
 const STICKY_MEMBERS = ['command', 'stream', 'end_of_turn'];
@@ -98,8 +98,9 @@ function engineOf(given: Record<string, unknown>): Engine {
 	const env = membersOf(given.env ?? {});
 	if (!isObject(given.env ?? {}) || !areTexts(env)) throw new Wrong('env is an object of texts');
 	if (!Array.isArray(inherit) || !inherit.every(isVariable)) throw new Wrong('inherit is a list of names of variables');
-	if (inherit.includes(TOKEN)) {
-		throw new Wrong(`inherit cannot have ${TOKEN}: agents must not speak for those who use the service`);
+	const secret = [TOKEN, DATABASE_URL].find((name) => inherit.includes(name));
+	if (secret !== undefined) {
+		throw new Wrong(`inherit cannot have ${secret}: agents must not speak for those who use the service`);
 	}
 	const first = commandOf(given.first, 'first');
 	if (first.some((part) => part.includes('{session_handle}'))) throw new Wrong('first has no session_handle yet');

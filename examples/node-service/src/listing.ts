@@ -2,8 +2,9 @@
 
 import { setImmediate as othersFirst } from 'node:timers/promises';
 import { NotLoaded, Run, type Status } from 'turnlatch';
-import type { Database } from './database.js';
 import { compact, NotServed } from './errors.js';
+import type { Host } from './host.js';
+import type { JobRow } from './jobs.js';
 import { log } from './log.js';
 import { readMembers } from './query.js';
 import { isSkillName } from './skills.js';
@@ -19,17 +20,6 @@ const STATUSES = Object.keys({
 	failed: true,
 	canceled: true,
 } satisfies Record<Status, true>);
-const ROWS = `
-SELECT runs.rowid AS place, runs.run_id, runs.revision, jobs.skill FROM runs JOIN jobs USING (run_id)
-WHERE runs.rowid < ? AND coalesce(jobs.skill = ?, 1) ORDER BY runs.rowid DESC LIMIT 100
-`;
-
-interface Row {
-	readonly place: number;
-	readonly run_id: string;
-	readonly revision: number;
-	readonly skill: string;
-}
 
 /** A status view without its result. */
 interface View {
@@ -68,12 +58,12 @@ export function readListQuery(query: string): ListQuery {
 
 /** Reads pages of jobs, newest first. What a run looks like comes from the core, once for each revision. */
 export class Listing {
-	readonly #db: Database;
+	readonly #host: Host;
 	/** Those that were asked for last are at the end. */
 	readonly #views = new Map<string, View>();
 
-	constructor(db: Database) {
-		this.#db = db;
+	constructor(host: Host) {
+		this.#host = host;
 	}
 
 	/** One page as JSON text. */
@@ -93,25 +83,28 @@ export class Listing {
 	}
 
 	async *#newest({ skill, before }: ListQuery): AsyncGenerator<{ skill: string; view: View }> {
-		let place = this.#place(before);
+		const { jobs } = this.#host;
+		if (before !== undefined && !(await jobs.exists(before))) {
+			throw new NotServed('QUERY_INVALID', 'before is not the id of a run');
+		}
+		let last = before;
 		while (true) {
-			const rows = this.#db.prepare(ROWS).all(place, skill ?? null) as unknown as Row[];
+			const rows = await jobs.newest(last, skill);
 			for (const row of rows) {
-				const view = this.#viewIfReadable(row);
+				const view = await this.#viewIfReadable(row);
 				if (view !== undefined) yield { skill: row.skill, view };
 			}
-			const last = rows.at(-1);
+			last = rows.at(-1)?.run_id;
 			if (last === undefined) return;
-			place = last.place;
 			// A filter that fits little reads through everything there is.
 			await othersFirst();
 		}
 	}
 
 	/** One damaged run must not hide all others; asked for by its id, it says what is wrong. */
-	#viewIfReadable(row: Row): View | undefined {
+	async #viewIfReadable(row: JobRow): Promise<View | undefined> {
 		try {
-			return this.#view(row);
+			return await this.#view(row);
 		} catch (error) {
 			if (!(error instanceof NotLoaded)) throw error;
 			log.warning(`run ${row.run_id} is not listed: ${error.code}: ${error.message}`);
@@ -119,27 +112,19 @@ export class Listing {
 		}
 	}
 
-	#view({ run_id: runId, revision }: Row): View {
+	async #view({ run_id: runId, revision }: JobRow): Promise<View> {
 		const kept = this.#views.get(runId);
-		const view = kept?.revision === revision ? kept : this.#read(runId);
+		const view = kept?.revision === revision ? kept : await this.#read(runId);
 		this.#views.delete(runId);
 		this.#views.set(runId, view);
 		if (this.#views.size > KEPT_VIEWS) this.#views.delete(this.#views.keys().next().value ?? runId);
 		return view;
 	}
 
-	#read(runId: string): View {
-		const row = this.#db.prepare('SELECT snapshot FROM runs WHERE run_id = ?').get(runId);
-		using run = Run.fromJson((row as unknown as { snapshot: string }).snapshot);
+	async #read(runId: string): Promise<View> {
+		using run = Run.fromJson(await this.#host.snapshot(runId));
 		// Results can be megabytes; a list is not the place for them.
 		const { data: _, data_text: __, ...view } = JSON.parse(run.statusViewJson());
 		return view;
-	}
-
-	#place(runId: string | undefined): number {
-		if (runId === undefined) return Number.MAX_SAFE_INTEGER;
-		const row = this.#db.prepare('SELECT rowid AS place FROM runs WHERE run_id = ?').get(runId);
-		if (row === undefined) throw new NotServed('QUERY_INVALID', 'before is not the id of a run');
-		return (row as unknown as Row).place;
 	}
 }

@@ -3,6 +3,7 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { makeApp } from './app.js';
+import { hostOf } from './host.js';
 import { inWords, log } from './log.js';
 import { Service } from './service.js';
 import { readSettings, type Settings, SettingsInvalid } from './settings.js';
@@ -15,12 +16,13 @@ try {
 } catch (error) {
 	if (!(error instanceof SettingsInvalid)) throw error;
 	process.stderr.write(`turnlatch-service: ${error.message}\n`);
-	process.exitCode = 2;
+	// By now it may listen, or be connected to something.
+	process.exit(2);
 }
 
 /** Serves until SIGTERM or SIGINT. */
 async function serve(settings: Settings): Promise<void> {
-	const service = new Service(settings);
+	const service = new Service(settings, await hostOf(settings.engine));
 	let go = () => {};
 	const ready = new Promise<void>((resolve) => {
 		go = resolve;
@@ -35,7 +37,7 @@ async function serve(settings: Settings): Promise<void> {
 	await service.stop();
 	setTimeout(() => app.server.closeAllConnections(), LAST_ANSWERS_MS).unref();
 	await app.close();
-	service.close();
+	await service.close();
 	log.info('stopped');
 	// What is left are timers of nobody.
 	process.exit(0);

@@ -1,81 +1,63 @@
-/** The service behind the routes: the driver with its parts, and the making of jobs. */
+/** The service behind the routes: its host with agents for it, and the making of jobs. */
 
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { admit, type Receipt, Run, readJob, requestEventJson, version } from 'turnlatch';
-import { Driver, DriverMisused, LocalSlots, LocalTimers, RunUnknown } from 'turnlatch/driver';
+import { RunUnknown } from 'turnlatch/driver';
 import type { Said } from 'turnlatch/node';
 import { Agents } from './agents.js';
-import { type Database, openDatabase, own } from './database.js';
+import { type Database, own } from './database.js';
 import { type EngineTable, readEngines } from './engines.js';
 import { compact, NotServed } from './errors.js';
-import { Jobs } from './jobs.js';
+import type { Host, HostClass } from './host.js';
 import { Listing } from './listing.js';
-import { inWords, log } from './log.js';
+import { log } from './log.js';
 import { predecessorGone } from './predecessor.js';
 import { RunFolders } from './run-folders.js';
 import { type Settings, SettingsInvalid } from './settings.js';
 import { Skills } from './skills.js';
-import { Changes, WatchedStore } from './store.js';
+import { Changes } from './store.js';
 import { LiveWords } from './words.js';
 
-const TRY_AGAIN_MS = 30_000;
 const LAST_REQUESTS_MS = 5000;
 
-/** One data folder, driven by one process. */
+/** One folder, used by one process; what is in the data folder beside it may be shared, if the host is for several. */
 export class Service {
 	readonly changes = new Changes();
 	readonly words = new LiveWords();
-	readonly store: WatchedStore;
-	readonly jobs: Jobs;
+	readonly host: Host;
 	readonly listing: Listing;
 	readonly #engines: EngineTable;
 	readonly #owner: Database;
-	readonly #database: Database;
 	readonly #skills: Skills;
 	readonly #folders: RunFolders;
-	readonly #slots: LocalSlots;
 	readonly #locks: string;
 	readonly #agents: Agents;
-	readonly #driver: Driver;
-	readonly #making = new Map<string, Promise<void>>();
 	readonly #atWork = new Set<Promise<unknown>>();
 	#stopping = false;
 
-	constructor(settings: Settings) {
+	constructor(settings: Settings, hostClass: HostClass) {
 		this.#engines = readEngines(settings.engines);
 		if (!statSync(settings.skills, { throwIfNoEntry: false })?.isDirectory()) {
 			throw new SettingsInvalid(`there is no skills folder ${settings.skills}`);
 		}
-		this.#locks = join(settings.data, 'locks');
+		this.#locks = join(settings.own, 'locks');
 		mkdirSync(this.#locks, { mode: 0o700, recursive: true });
-		const owner = own(join(settings.data, 'owner.sqlite'));
-		if (owner === undefined) throw new SettingsInvalid(`another service uses ${settings.data}`);
+		const owner = own(join(settings.own, 'owner.sqlite'));
+		if (owner === undefined) throw new SettingsInvalid(`another service uses ${settings.own}`);
 		this.#owner = owner;
-		const file = join(settings.data, 'turnlatch.sqlite');
-		this.store = new WatchedStore(file, this.changes, (runId) => this.#forgetSoon(runId));
-		this.#database = openDatabase(file);
-		this.jobs = new Jobs(this.#database);
-		this.listing = new Listing(this.#database);
 		this.#skills = new Skills(settings.skills);
 		this.#folders = new RunFolders(settings.data);
-		this.#slots = new LocalSlots(settings.slots);
 		const onSaid = (said: Said) => {
 			this.words.take(said);
 			this.changes.nudge(said.run_id);
 		};
 		const turnOver = (runId: string) => this.words.forget(runId);
 		this.#agents = new Agents(this.#engines, this.#folders, { marks: this.#locks, onSaid, turnOver });
-		this.#driver = new Driver({
-			slots: this.#slots,
-			timers: new LocalTimers({ keepAlive: false }),
-			processes: this.#agents,
-			store: this.store,
-			onError: (runId, what, error, attempt) =>
-				log.warning(`run ${runId}: ${what?.type ?? 'recovery'} failed (attempt ${attempt}): ${inWords(error)}`),
-		});
+		this.host = new hostClass({ settings, processes: this.#agents, changes: this.changes });
+		this.listing = new Listing(this.host);
 	}
 
 	/** Whether nothing new is taken any more. */
@@ -86,8 +68,7 @@ export class Service {
 	/** Goes on with what an earlier process left. */
 	async start(): Promise<void> {
 		await predecessorGone(this.#locks);
-		const unfinished = await this.#driver.recover();
-		log.info(`recovered ${unfinished.length} unfinished runs`);
+		await this.host.start();
 	}
 
 	/** Takes no more requests, lets those under way finish, and ends every agent. The next start goes on. */
@@ -96,14 +77,13 @@ export class Service {
 		this.#stopping = true;
 		this.changes.tellAll();
 		await Promise.race([Promise.allSettled(this.#atWork), sleep(LAST_REQUESTS_MS, undefined, { ref: false })]);
-		await this.#driver.close();
+		await this.host.stop();
 		await this.#agents.close();
 	}
 
 	/** Closes the files, when nobody reads any more. */
-	close(): void {
-		this.store.close();
-		this.#database.close();
+	async close(): Promise<void> {
+		await this.host.close();
 		this.#owner.close();
 	}
 
@@ -113,15 +93,16 @@ export class Service {
 			const job = readJob(body, randomUUID());
 			const skill = await this.#skills.open(job.skill);
 			using plan = admit(skill.manifest, job.request, { engines: this.#engines.names });
-			await this.#onlyMakerOf(job.run_id, async () => {
-				if (this.jobs.exists(job.run_id)) throw new NotServed('RUN_EXISTS', 'there is a run of this id already');
-				this.jobs.note(job.run_id, job.skill);
+			await this.host.onlyMakerOf(job.run_id, async () => {
+				const { jobs } = this.host;
+				if (await jobs.exists(job.run_id)) throw new NotServed('RUN_EXISTS', 'there is a run of this id already');
+				await jobs.note(job.run_id, job.skill);
 				await this.#folders.make(skill, plan, job.request);
-				await this.#driver.start(plan);
+				await this.host.create(plan);
 			});
 			log.info(`run ${job.run_id} of skill ${job.skill} was made`);
 			// By now the run may have gone on; a client gets to see where it began.
-			const [first = ''] = this.store.lines(job.run_id);
+			const [first = ''] = await this.host.lines(job.run_id);
 			using run = Run.firstJson(plan, first)[0];
 			return { runId: job.run_id, view: run.statusViewJson() };
 		});
@@ -131,22 +112,17 @@ export class Service {
 	tell(runId: string, kind: 'reply' | 'cancel', body: string): Promise<Receipt> {
 		const event = requestEventJson(kind, body);
 		return this.#working(async () => {
-			try {
-				const { receipt } = await this.#driver.tellJson(runId, event);
-				if (receipt === undefined) throw new Error('requests get receipts');
-				log.info(`run ${runId} took a ${kind}: ${receipt.receipt}`);
-				return receipt;
-			} finally {
-				// Telling an ended run something takes it into memory again.
-				this.#forgetSoon(runId);
-			}
+			const receipt = await this.host.tell(runId, event);
+			if (receipt === undefined) throw new Error('requests get receipts');
+			log.info(`run ${runId} took a ${kind}: ${receipt.receipt}`);
+			return receipt;
 		});
 	}
 
 	/** The run as it was saved last. What is not the form of an id is unknown like any other. */
-	snapshot(runId: string): string {
+	async snapshot(runId: string): Promise<string> {
 		try {
-			return this.store.load(runId);
+			return await this.host.snapshot(runId);
 		} catch (error) {
 			if (error instanceof RunUnknown) throw new NotServed('RUN_UNKNOWN', 'there is no run of this id');
 			throw error;
@@ -154,8 +130,8 @@ export class Service {
 	}
 
 	/** The run as it was saved last, to be read and then freed. */
-	run(runId: string): Run {
-		return Run.fromJson(this.snapshot(runId));
+	async run(runId: string): Promise<Run> {
+		return Run.fromJson(await this.snapshot(runId));
 	}
 
 	/** The skills and engines as JSON text. */
@@ -165,10 +141,8 @@ export class Service {
 	}
 
 	/** How the service is, as JSON text. */
-	health(): string {
-		const held = [...this.#slots.granted()].sort();
-		const slots = { total: this.#slots.size, held, waiting: this.#slots.held().size - held.length };
-		const unfinished = this.store.unfinished().length;
+	async health(): Promise<string> {
+		const [slots, unfinished] = [await this.host.slots(), await this.host.unfinished()];
 		return compact({ status: this.#stopping ? 'stopping' : 'ok', version: version(), slots, unfinished });
 	}
 
@@ -185,52 +159,6 @@ export class Service {
 			return await working;
 		} finally {
 			this.#atWork.delete(working);
-		}
-	}
-
-	/** Two requests for one id must not mix up their folders: the second waits and is told that it is taken. */
-	async #onlyMakerOf(runId: string, work: () => Promise<void>): Promise<void> {
-		for (let other = this.#making.get(runId); other !== undefined; other = this.#making.get(runId)) {
-			await other.catch(() => {});
-		}
-		const making = work();
-		this.#making.set(runId, making);
-		try {
-			await making;
-		} finally {
-			this.#making.delete(runId);
-		}
-	}
-
-	#forgetSoon(runId: string): void {
-		// Not at once: this may be called inside of the save that ends the run.
-		setImmediate(() => {
-			this.#forget(runId).catch((error) => log.error(`run ${runId} could not be forgotten`, error));
-		});
-	}
-
-	/** Takes an ended run out of memory as soon as nothing is owed for it. */
-	async #forget(runId: string): Promise<void> {
-		while (!this.#stopping && this.#hasEnded(runId)) {
-			try {
-				await this.#driver.settled(runId);
-				this.#driver.forget(runId);
-				return;
-			} catch (error) {
-				if (!(error instanceof DriverMisused)) throw error;
-				await sleep(TRY_AGAIN_MS, undefined, { ref: false });
-			}
-		}
-	}
-
-	/** Whether the run is in memory and has ended. */
-	#hasEnded(runId: string): boolean {
-		try {
-			using run = this.#driver.run(runId);
-			return run.ended;
-		} catch (error) {
-			if (error instanceof RunUnknown) return false;
-			throw error;
 		}
 	}
 }

@@ -1,6 +1,7 @@
 /** What the service is told on its command line and in its environment. */
 
 import { BlockList, isIP } from 'node:net';
+import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -11,7 +12,8 @@ const EXAMPLES = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 export const SHARED = join(EXAMPLES, 'service');
 
 const USAGE = `usage: turnlatch-service [--host HOST] [--port PORT] [--data DIR] [--skills DIR] [--engines FILE]
-                         [--console DIR] [--slots SLOTS]
+                         [--console DIR] [--slots SLOTS] [--engine embedded|dbos] [--database-url URL]
+                         [--worker ID]
 
 Serves turnlatch runs over HTTP.
 
@@ -22,12 +24,20 @@ Serves turnlatch runs over HTTP.
   --engines FILE   the engine table
   --console DIR    the built console
   --slots SLOTS    how many turns run at a time (2)
+  --engine ENGINE  embedded: one service, everything in the data folder; dbos: any number of services that share
+                   a database, a data folder and the slots (embedded)
+  --database-url URL
+                   the PostgreSQL database of dbos; better told in TURNLATCH_DATABASE_URL, which others cannot read
+  --worker ID      the name of this service among those of the database (that of the machine)
 
 TURNLATCH_TOKEN in the environment is the bearer token that clients must send.
 `;
 
 /** The variable of the environment that has the token. */
 export const TOKEN = 'TURNLATCH_TOKEN';
+
+/** The variable of the environment that has the address of the database. */
+export const DATABASE_URL = 'TURNLATCH_DATABASE_URL';
 
 /** The service cannot start like this. */
 export class SettingsInvalid extends Error {}
@@ -37,10 +47,17 @@ export interface Settings {
 	readonly host: string;
 	readonly port: number;
 	readonly data: string;
+	/** The part of it that is for this process alone. */
+	readonly own: string;
 	readonly skills: string;
 	readonly engines: string;
 	readonly console: string;
 	readonly slots: number;
+	/** Who drives the runs. */
+	readonly engine: 'embedded' | 'dbos';
+	/** Where the runs of `dbos` are; empty for others. */
+	readonly databaseUrl: string;
+	readonly worker: string;
 	readonly token: string | undefined;
 	/** Whether only programs of this machine can connect. */
 	readonly onLoopback: boolean;
@@ -62,17 +79,45 @@ export function readSettings(
 	if (!onLoopback && token === undefined) {
 		throw new SettingsInvalid(`${host} can be reached from outside: set ${TOKEN}, or use 127.0.0.1`);
 	}
+	const { engine, databaseUrl, worker } = readEngine(options, environment);
+	const data = resolve(options.data);
 	return {
 		host,
 		port: wholeNumber('--port', options.port, 0, 65_535),
-		data: resolve(options.data),
+		data,
+		own: engine === 'dbos' ? join(data, 'workers', worker) : data,
 		skills: resolve(options.skills),
 		engines: resolve(options.engines),
 		console: resolve(options.console),
 		slots: wholeNumber('--slots', options.slots, 1, 1000),
+		engine,
+		databaseUrl,
+		worker,
 		token,
 		onLoopback,
 	};
+}
+
+function readEngine(
+	options: Readonly<{ engine: string; 'database-url': string; worker: string }>,
+	environment: Readonly<Record<string, string | undefined>>,
+): Pick<Settings, 'engine' | 'databaseUrl' | 'worker'> {
+	const { engine, worker } = options;
+	if (engine === 'embedded') return { engine, databaseUrl: '', worker };
+	if (engine !== 'dbos') throw new SettingsInvalid(`--engine is embedded or dbos, not ${engine}`);
+	const databaseUrl = options['database-url'] || environment[DATABASE_URL] || '';
+	// The address itself is not repeated: it may have a password in it.
+	if (!/^postgres(ql)?:\/\//.test(databaseUrl)) {
+		throw new SettingsInvalid(
+			`dbos needs the address of a PostgreSQL database, postgresql://…: in ${DATABASE_URL}, or as --database-url`,
+		);
+	}
+	if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(worker)) {
+		throw new SettingsInvalid(
+			'--worker is up to 100 of the characters A-Z a-z 0-9 . _ - and begins with a letter or digit',
+		);
+	}
+	return { engine, databaseUrl, worker };
 }
 
 function readOptions(given: readonly string[]) {
@@ -88,6 +133,9 @@ function readOptions(given: readonly string[]) {
 				engines: text(join(SHARED, 'engines.json')),
 				console: text(join(EXAMPLES, 'console/dist')),
 				slots: text('2'),
+				engine: text('embedded'),
+				'database-url': text(''),
+				worker: text(hostname()),
 				help: { type: 'boolean', short: 'h', default: false },
 			},
 		}).values;

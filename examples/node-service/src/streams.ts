@@ -27,7 +27,7 @@ export function readLastEventId(header: string | undefined, query: string): numb
 
 /** The steps of one run after the last one seen, then live until its end. */
 export async function runEvents(service: Service, reply: FastifyReply, runId: string, last?: number): Promise<void> {
-	const plan = planToFollow(service, runId, last);
+	const plan = await planToFollow(service, runId, last);
 	if (plan === undefined) {
 		// This keeps an EventSource from asking again.
 		await reply.code(204).send();
@@ -37,14 +37,14 @@ export async function runEvents(service: Service, reply: FastifyReply, runId: st
 }
 
 /** The plan of a run of which something may still come after the last step seen. */
-function planToFollow(service: Service, runId: string, last: number | undefined): Plan | undefined {
-	using run = service.run(runId);
+async function planToFollow(service: Service, runId: string, last: number | undefined): Promise<Plan | undefined> {
+	using run = await service.run(runId);
 	return run.ended && last !== undefined && last >= run.revision ? undefined : run.plan;
 }
 
 /** What changes in any run. */
 export async function allEvents(service: Service, reply: FastifyReply, last?: number): Promise<void> {
-	const seen = last ?? service.jobs.lastChange();
+	const seen = last ?? (await service.host.jobs.lastChange());
 	await stream(service, reply, null, (follower) => changed(service, follower, seen));
 }
 
@@ -92,7 +92,7 @@ async function* steps(service: Service, follower: Listener, plan: Plan, last: nu
 	let heard: Position | undefined;
 	try {
 		while (follower.listens) {
-			for (const line of service.store.lines(plan.runId, replay.revision)) {
+			for (const line of await service.host.lines(plan.runId, replay.revision)) {
 				const step = replay.take(line);
 				if (replay.revision > last) yield event(replay.revision, 'step', step);
 				// Old turns are judged again on the way, which is not for other clients to wait for.
@@ -117,9 +117,10 @@ async function* steps(service: Service, follower: Listener, plan: Plan, last: nu
 }
 
 async function* changed(service: Service, follower: Listener, seen: number): Events {
+	const { jobs } = service.host;
 	let last = seen;
 	while (follower.listens) {
-		for (let more = service.jobs.changesAfter(last); more.length > 0; more = service.jobs.changesAfter(last)) {
+		for (let more = await jobs.changesAfter(last); more.length > 0; more = await jobs.changesAfter(last)) {
 			for (const { number, run_id, revision } of more) {
 				last = number;
 				yield event(number, 'changed', compact({ run_id, revision }));
