@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from itertools import permutations
 from pathlib import Path
 
 import pytest
 
+from node_dbos import SERVER, Postgres
 from running import LAUNCHERS, SUCCESSORS, RunningService
 
 StartService = Callable[..., RunningService]
@@ -15,12 +17,13 @@ StartService = Callable[..., RunningService]
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--services", help="the kinds of service to run every test on; python-dbos is only for some without"
+        "--services", help="the kinds of service to run every test on; without, those on DBOS run the marked ones"
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "every_engine: what an engine could get wrong, so it is tried on each")
+    config.addinivalue_line("markers", "postgres: needs a PostgreSQL server")
 
 
 def chosen_kinds(config: pytest.Config) -> list[str]:
@@ -39,6 +42,19 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "successor" in metafunc.fixturenames:
         related = [kind for kind in kinds if kind in SUCCESSORS]
         metafunc.parametrize("predecessor, successor", list(permutations(related, 2)))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def database_server(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A PostgreSQL server, if a kind of service or a test needs one."""
+    wanted = "node-dbos" in chosen_kinds(request.config)
+    if not wanted and not any(item.get_closest_marker("postgres") for item in request.session.items):
+        yield
+        return
+    server = Postgres()
+    os.environ[SERVER] = server.url
+    yield
+    server.close()
 
 
 @pytest.fixture(scope="session")

@@ -25,6 +25,7 @@ LAUNCHERS: dict[str, list[str]] = {
     "python": [sys.executable, "-m", "turnlatch_service"],
     "node": ["node", str(ROOT / "examples/node-service/dist/main.js")],
     "python-dbos": [sys.executable, "-m", "turnlatch_service", "--engine", "dbos"],
+    "node-dbos": [sys.executable, str(HERE / "node_dbos.py")],
 }
 # The kinds that go on with each other's data folders.
 SUCCESSORS = ("python", "node")
