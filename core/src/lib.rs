@@ -36,7 +36,7 @@
 //! Vocabulary: `time`, `codes`, `limits`, `read`, `write`, `event`, `effect`, `state`, `interaction`, `plan`, `receipt`.
 //! Decisions: `admission`, `schema`, `json`, `evidence`, `ask_user`, `gate`, `wait`, `replies`, `patch`.
 //! Machine: `transition`, `run`, `invariants`, `storage`, `snapshot`, `journal`.
-//! Answers: `views`, `explain`, `timeline`, `hosting`, `job`.
+//! Answers: `views`, `explain`, `timeline`, `observe`, `hosting`, `job`.
 
 // vocabulary: plain data, no decisions
 mod codes;
@@ -75,6 +75,8 @@ mod transition;
 mod explain;
 mod hosting;
 mod job;
+#[cfg(feature = "observe")]
+mod observe;
 mod timeline;
 mod views;
 
@@ -93,6 +95,8 @@ pub use job::{Job, RequestKind, read_job, request_event};
 pub use journal::{JOURNAL_VERSION, Journal, JournalEntry, Replayed, replay};
 pub use json::parse_json;
 pub use limits::Limits;
+#[cfg(feature = "observe")]
+pub use observe::{Observation, Ruled};
 pub use patch::{PatchWording, patch_skill};
 pub use plan::{ExecutionMode, InterruptedTurn, Profile, RunPlan, SoftCompletion};
 pub use receipt::{Receipt, ReceiptKind, Rejected, Resolved};

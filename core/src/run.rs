@@ -8,6 +8,8 @@ use crate::event::{Event, Reply};
 use crate::gate::Decision;
 use crate::interaction::{InteractionRecord, PendingInteraction};
 use crate::journal::JournalEntry;
+#[cfg(feature = "observe")]
+use crate::observe::Observation;
 use crate::plan::RunPlan;
 use crate::receipt::{Receipt, ReceiptKind, Rejected};
 use crate::state::{BegunBy, Ended, Outcome, Running, State, Status};
@@ -63,6 +65,9 @@ pub struct Applied {
     pub receipt: Option<Receipt>,
     /// What to append to the journal; absent if the event was absorbed and nothing happened.
     pub entry: Option<JournalEntry>,
+    /// What is worth measuring of the step; absent where `entry` is (OBS-1). Tell it once the run is saved.
+    #[cfg(feature = "observe")]
+    pub observed: Option<Observation>,
 }
 
 /// What the host still owes a run, and what the run may still own (HOST-2).
@@ -108,7 +113,14 @@ impl Run {
         };
         let run = Run { plan, life, history: Vec::new() };
         let entry = Some(JournalEntry::new(1, now, Event::Created {}, None));
-        (run, Applied { effects, receipt: None, entry })
+        let applied = Applied {
+            effects,
+            receipt: None,
+            #[cfg(feature = "observe")]
+            observed: entry.as_ref().map(|entry| run.observe(None, entry)),
+            entry,
+        };
+        (run, applied)
     }
 
     /// Applies one event and returns the effects the host must perform, in order.
@@ -120,6 +132,19 @@ impl Run {
             return Err(Rejected::malformed(format!("`{}` stands in journals only", event.name())));
         }
         event.check_form()?;
+        self.apply_observed(event, now)
+    }
+
+    #[cfg(feature = "observe")]
+    fn apply_observed(&mut self, event: Event, now: Timestamp) -> Result<Applied, Rejected> {
+        let before = self.standing();
+        let applied = self.apply_recorded(event, now)?;
+        let observed = applied.entry.as_ref().map(|entry| self.observe(Some(before), entry));
+        Ok(Applied { observed, ..applied })
+    }
+
+    #[cfg(not(feature = "observe"))]
+    fn apply_observed(&mut self, event: Event, now: Timestamp) -> Result<Applied, Rejected> {
         self.apply_recorded(event, now)
     }
 
@@ -144,7 +169,13 @@ impl Run {
             self.commit(next, judged.as_ref().map(|judged| judged.decision.clone()), now);
             JournalEntry::new(self.life.revision, now, event, judged)
         });
-        Ok(Applied { effects: step.effects, receipt: step.receipt, entry })
+        Ok(Applied {
+            effects: step.effects,
+            receipt: step.receipt,
+            entry,
+            #[cfg(feature = "observe")]
+            observed: None,
+        })
     }
 
     fn commit(&mut self, next: Next, decision: Option<Decision>, now: Timestamp) {

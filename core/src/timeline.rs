@@ -150,7 +150,7 @@ impl Run {
     }
 }
 
-fn told(event: &Event) -> (&'static str, Actor) {
+pub(crate) fn told(event: &Event) -> (&'static str, Actor) {
     match event {
         Event::TurnFinished(_) | Event::TurnDecided(_) => ("turn_finished", Actor::Agent),
         Event::Created {} | Event::Reply(_) | Event::Cancel { .. } => (event.name(), Actor::User),

@@ -1,6 +1,9 @@
 //! What is true of every run, and of every step: written from the spec, through the public interface only.
 
-use turnlatch::{Action, Applied, ExecutionMode, Outcome, Profile, Rejected, ResolutionMode, Run, Status};
+use serde_json::{Value, json};
+use turnlatch::{
+    Action, Applied, Code, ExecutionMode, Observation, Outcome, Profile, Rejected, ResolutionMode, Run, RunPlan, Status,
+};
 
 /// What is true of a run wherever it is.
 ///
@@ -74,7 +77,11 @@ pub fn assert_error_belongs_to_a_bad_end(run: &Run) {
 /// If something is not.
 pub fn assert_step(before: &Run, result: &Result<Applied, Rejected>, after: &Run) {
     match result {
-        Ok(Applied { entry: Some(entry), effects, .. }) => {
+        Ok(Applied { entry: Some(entry), effects, observed: Some(observed), .. }) => {
+            assert_observation(after.plan(), observed);
+            let left = Some(before.status()).filter(|status| *status != after.status());
+            assert_eq!(observed.left, left, "what is left is told exactly when the run is somewhere else");
+            assert_eq!(observed.lasted_ms.is_some(), left.is_some(), "and with it, how long it was there");
             assert_eq!(after.revision(), before.revision() + 1, "a change counts one");
             assert_eq!(entry.revision, after.revision(), "the journal counts with the run");
             assert!(!effects.is_empty(), "every change has something to tell");
@@ -83,7 +90,8 @@ pub fn assert_step(before: &Run, result: &Result<Applied, Rejected>, after: &Run
                 assert_eq!(effect.id, id, "an effect's id says where it was told");
             }
         }
-        Ok(Applied { effects, .. }) => {
+        Ok(Applied { effects, observed, .. }) => {
+            assert!(observed.is_none(), "only a step is observed");
             assert!(effects.is_empty(), "what leaves no trace tells nothing: {effects:?}");
             assert!(before == after, "an absorbed event changes nothing");
         }
@@ -107,3 +115,36 @@ pub fn assert_step(before: &Run, result: &Result<Applied, Rejected>, after: &Run
         }
     }
 }
+
+/// OBS-2: beside the run's id and the host's name of the engine, an observation says only words of short lists.
+///
+/// # Panics
+/// If it says another one.
+pub fn assert_observation(plan: &RunPlan, observed: &Observation) {
+    assert_eq!((&observed.run_id, &observed.engine), (&plan.run_id, &plan.engine));
+    let mut rest = json!(observed);
+    for owned in ["run_id", "engine"] {
+        rest[owned] = Value::Null;
+    }
+    assert_words(&rest);
+}
+
+fn assert_words(value: &Value) {
+    match value {
+        Value::String(word) => assert!(
+            WORDS.contains(&word.as_str()) || word.starts_with("GATE-") || Code::from_text(word).is_some(),
+            "an observation says `{word}`"
+        ),
+        Value::Array(items) => items.iter().for_each(assert_words),
+        Value::Object(members) => members.values().for_each(assert_words),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+#[rustfmt::skip]
+const WORDS: [&str; 24] = [
+    "created", "slot_granted", "turn_finished", "reply", "timer_fired", "process_lost", "cancel", "unknown",
+    "user", "agent", "timer", "host", "auto", "interactive",
+    "queued", "running", "waiting_user", "succeeded", "failed", "canceled",
+    "user_reply", "auto_decide_timeout", "expired", "OTHER",
+];

@@ -1,6 +1,6 @@
 //! What a vector is, and how it is carried out.
 
-use crate::tamper;
+use crate::{laws, tamper};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use turnlatch::{
@@ -170,6 +170,8 @@ pub(crate) struct Stage {
     full: Journal,
     compact: Journal,
     effects: Vec<Vec<Value>>,
+    /// What was observed of the last event.
+    observed: Value,
 }
 
 impl Stage {
@@ -186,7 +188,10 @@ impl Stage {
         full.push(entry.clone());
         compact.push(entry.compact());
         let effects = vec![created.effects.iter().map(|effect| json!(effect)).collect()];
-        Stage { plan, run, full, compact, effects }
+        let observed = created.observed.expect("a creation is always observed");
+        laws::assert_observation(&plan, &observed);
+        let observed = json!(observed);
+        Stage { plan, run, full, compact, effects, observed }
     }
 
     pub(crate) fn snapshot(&self) -> String {
@@ -225,6 +230,9 @@ impl Stage {
         match result {
             Ok(applied) => {
                 let effects: Vec<Value> = applied.effects.iter().map(|effect| json!(effect)).collect();
+                assert_eq!(applied.observed.is_some(), applied.entry.is_some(), "a step is observed, and nothing else");
+                applied.observed.iter().for_each(|observed| laws::assert_observation(&self.plan, observed));
+                self.observed = json!(applied.observed);
                 match applied.entry {
                     Some(entry) => {
                         let line = entry.line_after(&self.plan.run_id, self.full.lines().last().map(String::as_str));
@@ -243,6 +251,11 @@ impl Stage {
             }
             Err(rejected) => {
                 assert_eq!(self.run.snapshot(), before, "a rejected event changes nothing");
+                let event: Value = serde_json::from_str(text).unwrap_or_default();
+                let name = event["type"].as_str().unwrap_or_default();
+                let observed = self.run.observe_rejected(name, rejected.code(), at(step).unwrap_or_default());
+                laws::assert_observation(&self.plan, &observed);
+                self.observed = json!(observed);
                 json!({ "rejected": rejected })
             }
         }
@@ -260,6 +273,7 @@ impl Stage {
                 snapshot["digest"].clone()
             }
             Some("timeline") => self.timeline(),
+            Some("observed") => self.observed.clone(),
             Some("codes") => Code::ALL.iter().map(|code| json!(code.info())).collect(),
             _ => self.question(query.as_object().expect("a query with an argument")),
         }

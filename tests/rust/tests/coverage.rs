@@ -114,7 +114,7 @@ fn is_scenario(word: &str) -> bool {
     })
 }
 
-const RULE_FAMILIES: [&str; 18] = [
-    "ADM", "LIFE", "GATE", "MARK", "OUT", "PEND", "SLOT", "TIME", "REPLY", "HIST", "PATCH", "VIEW", "HOST", "BAD",
-    "ARROW", "WAIT", "RCPT", "STREAM",
+const RULE_FAMILIES: [&str; 19] = [
+    "ADM", "LIFE", "GATE", "MARK", "OUT", "PEND", "SLOT", "TIME", "REPLY", "HIST", "PATCH", "VIEW", "HOST", "OBS",
+    "BAD", "ARROW", "WAIT", "RCPT", "STREAM",
 ];

@@ -1,0 +1,183 @@
+//! What is worth measuring of a step: no word of a user or an agent, and only values that come from short lists, but
+//! for ids and numbers (OBS-1 to OBS-5). Every host and every language counts and traces the same.
+
+use std::borrow::Cow;
+
+use crate::codes::Code;
+use crate::event::{Event, Usage};
+use crate::gate::{Decision, Verdict};
+use crate::interaction::ResolutionMode;
+use crate::journal::JournalEntry;
+use crate::plan::ExecutionMode;
+use crate::run::Run;
+use crate::state::{Outcome, Status};
+use crate::time::Timestamp;
+use crate::timeline::{Actor, told};
+use crate::write::writable;
+
+/// One step of a run, or one event that it rejected, as meters, traces and logs may know it.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Observation {
+    /// The run.
+    pub run_id: String,
+    /// Its revision after the step; a rejected event changes none.
+    pub revision: u64,
+    /// The time that the run counts: that of the host, but never behind the latest it has seen (LIFE-4).
+    pub at: Timestamp,
+    /// The name of what happened; `unknown` for a rejected event of another name.
+    pub event: &'static str,
+    /// Who brought it; absent if nobody can know.
+    pub by: Option<Actor>,
+    /// The engine, which is one of the host's table.
+    pub engine: String,
+    /// The mode.
+    pub execution_mode: ExecutionMode,
+    /// The number of the last turn that had started.
+    pub attempt_number: u32,
+    /// Where the run was after it.
+    pub status: Status,
+    /// Where the run had been, if it is somewhere else now.
+    pub left: Option<Status>,
+    /// For how long it had been there, in milliseconds.
+    pub lasted_ms: Option<u64>,
+    /// What the gates made of a turn.
+    pub decision: Option<Ruled>,
+    /// How a question came to its end.
+    pub resolution_mode: Option<ResolutionMode>,
+    /// Why the run ended, if it did now and without success.
+    pub code: Option<&'static str>,
+    /// The tokens of a turn, if its report told them.
+    pub usage: Option<Usage>,
+    /// Why the event was rejected.
+    pub rejected: Option<&'static str>,
+}
+
+writable!(Observation {
+    run_id,
+    revision,
+    at,
+    event,
+    by,
+    engine,
+    execution_mode,
+    attempt_number,
+    status,
+    left,
+    lasted_ms,
+    decision,
+    resolution_mode,
+    code,
+    usage,
+    rejected
+});
+
+/// A decision without what the turn showed.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Ruled {
+    /// What the run becomes.
+    pub outcome: Verdict,
+    /// The rule that decided.
+    pub rule: Cow<'static, str>,
+    /// The failure's code.
+    pub code: Option<&'static str>,
+    /// The codes of what a person should look at.
+    pub warnings: Vec<Code>,
+}
+
+writable!(Ruled { outcome, rule, code, warnings });
+
+/// Where a run is before a step, and since when.
+#[derive(Clone, Copy)]
+pub(crate) struct Standing {
+    status: Status,
+    since: Timestamp,
+    resolved: usize,
+}
+
+impl Run {
+    /// What is observed of an event that this run has rejected. The name and the code may come from anywhere.
+    #[must_use]
+    pub fn observe_rejected(&self, event: &str, code: &str, now: Timestamp) -> Observation {
+        let known = REQUESTS_AND_FACTS.into_iter().find(|(name, _)| *name == event);
+        let (event, by) = known.map_or(("unknown", None), |(name, by)| (name, Some(by)));
+        Observation { rejected: Some(bounded(code)), ..self.observation(event, by, now) }
+    }
+
+    pub(crate) fn standing(&self) -> Standing {
+        let since = self.pending().map_or(self.updated_at(), |pending| pending.asked_at);
+        Standing { status: self.status(), since, resolved: self.history().len() }
+    }
+
+    /// What is observed of the step that was just made; there is nothing before a creation.
+    pub(crate) fn observe(&self, before: Option<Standing>, entry: &JournalEntry) -> Observation {
+        let (event, by) = told(&entry.event);
+        let plain = self.observation(event, Some(by), entry.at);
+        let left = before.filter(|before| before.status != plain.status);
+        let judged = self.decision().filter(|_| left.is_some() && event == "turn_finished");
+        Observation {
+            left: left.map(|left| left.status),
+            lasted_ms: left.map(|left| plain.at.millis_since(left.since)),
+            decision: judged.map(Ruled::of),
+            resolution_mode: before
+                .and_then(|before| self.history().get(before.resolved))
+                .map(|record| record.resolution_mode),
+            code: left.and_then(|_| match self.outcome() {
+                Some(Outcome::Failed(error) | Outcome::Canceled(error)) => Some(bounded(&error.code)),
+                Some(Outcome::Succeeded { .. }) | None => None,
+            }),
+            usage: match &entry.event {
+                Event::TurnFinished(report) => report.usage.clone(),
+                _ => None,
+            },
+            ..plain
+        }
+    }
+
+    fn observation(&self, event: &'static str, by: Option<Actor>, now: Timestamp) -> Observation {
+        Observation {
+            run_id: self.plan().run_id.clone(),
+            revision: self.revision(),
+            at: now.max(self.updated_at()),
+            event,
+            by,
+            engine: self.plan().engine.clone(),
+            execution_mode: self.plan().execution_mode,
+            attempt_number: self.attempt_number(),
+            status: self.status(),
+            left: None,
+            lasted_ms: None,
+            decision: None,
+            resolution_mode: None,
+            code: None,
+            usage: None,
+            rejected: None,
+        }
+    }
+}
+
+impl Ruled {
+    fn of(decision: &Decision) -> Ruled {
+        Ruled {
+            outcome: decision.outcome,
+            rule: decision.rule.clone(),
+            code: decision.code.as_deref().map(bounded),
+            warnings: decision.warnings.iter().map(|warning| warning.code).collect(),
+        }
+    }
+}
+
+/// A code of the table, or the one word for all others: a host may report any reason, and a meter must not grow with it.
+fn bounded(code: &str) -> &'static str {
+    Code::from_text(code).map_or("OTHER", Code::as_str)
+}
+
+const REQUESTS_AND_FACTS: [(&str, Actor); 6] = [
+    ("slot_granted", Actor::Host),
+    ("turn_finished", Actor::Agent),
+    ("reply", Actor::User),
+    ("timer_fired", Actor::Timer),
+    ("process_lost", Actor::Host),
+    ("cancel", Actor::User),
+];
