@@ -11,8 +11,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use serde_json::Value;
 use turnlatch::{
-    Applied, Code, Effect, Event, ExecutionMode, Found, HostSettings, JournalEntry, Limits, Manifest, PatchWording,
-    RequestKind, RunPlan, RunRequest, Status, Timestamp,
+    Applied, Code, Effect, Event, ExecutionMode, Found, HostSettings, JournalEntry, Limits, Manifest, Observation,
+    PatchWording, RequestKind, RunPlan, RunRequest, Status, Timestamp,
 };
 
 use convert::{argument_value, event_value, json_text, text_of, to_python};
@@ -64,10 +64,22 @@ impl Entry {
     }
 }
 
-type AppliedParts = (Py<PyAny>, Py<PyAny>, Option<Entry>);
+/// What is worth measuring of a step; a dict of it is made only for those who ask.
+#[pyclass(frozen, module = "turnlatch._core")]
+struct Observed(Observation);
+
+#[pymethods]
+impl Observed {
+    fn to_dict(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        to_python(py, &self.0)
+    }
+}
+
+type AppliedParts = (Py<PyAny>, Py<PyAny>, Option<Entry>, Option<Observed>);
 
 fn applied_parts(py: Python<'_>, applied: Applied) -> PyResult<AppliedParts> {
-    Ok((to_python(py, &applied.effects)?, to_python(py, &applied.receipt)?, applied.entry.map(Entry)))
+    let (effects, receipt) = (to_python(py, &applied.effects)?, to_python(py, &applied.receipt)?);
+    Ok((effects, receipt, applied.entry.map(Entry), applied.observed.map(Observed)))
 }
 
 /// One execution of a skill for one request. Its lock is never held while Python runs.
@@ -116,6 +128,12 @@ impl Run {
         let event = text_of(event)?;
         let event = py.detach(|| Event::from_json(&event)).map_err(|error| rejected(py, &error))?;
         self.apply_event(py, event, now)
+    }
+
+    /// A time that cannot be read is no reason to tell nothing: the run counts its own.
+    fn observe_rejected(&self, py: Python<'_>, event: &str, code: &str, now: &Bound<'_, PyAny>) -> Observed {
+        let now = time(now).unwrap_or_default();
+        Observed(self.read(py, |run| run.observe_rejected(event, code, now)))
     }
 
     fn copy(&self, py: Python<'_>) -> Run {
@@ -415,6 +433,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Run>()?;
     module.add_class::<Journal>()?;
     module.add_class::<Entry>()?;
+    module.add_class::<Observed>()?;
     module.add_class::<stream::StreamDecoder>()?;
     module.add_function(wrap_pyfunction!(admit, module)?)?;
     module.add_function(wrap_pyfunction!(describe_skill, module)?)?;

@@ -231,6 +231,7 @@ class Stage:
         self.full = Journal(self.plan)
         self.compact = Journal(self.plan)
         self.effects: list[Json] = []
+        self.observed: Json = created.observed
         self.record(created)
 
     def record(self, applied: Applied) -> None:
@@ -285,8 +286,9 @@ class Stage:
     def event_text(self, text: str, step: Members) -> Json:
         return self.taken(*attempt(self.run, lambda: self.run.apply_json(text, step.get("at", 0))))
 
-    def taken(self, then: Json, applied: Applied | None) -> Json:
-        if applied is not None and applied.entry is not None:
+    def taken(self, then: Json, applied: Applied | Rejected) -> Json:
+        self.observed = applied.observed
+        if isinstance(applied, Applied) and applied.entry is not None:
             self.record(applied)
         return then
 
@@ -306,6 +308,8 @@ class Stage:
                 return self.run.snapshot()["digest"]
             case "timeline":
                 return self.timeline()
+            case "observed":
+                return self.observed
             case "codes":
                 return codes()
             case {"follow": line}:
@@ -441,14 +445,14 @@ class Stage:
             assert not key.startswith(("$", "_")), f"the snapshot has the key {key}"
 
 
-def attempt(run: Run, apply: Callable[[], Applied]) -> tuple[Json, Applied | None]:
+def attempt(run: Run, apply: Callable[[], Applied]) -> tuple[Json, Applied | Rejected]:
     """What comes of an event, and the law that one that was rejected or absorbed changes nothing."""
     before = run.to_json()
     try:
         applied = apply()
     except Rejected as rejection:
         assert run.to_json() == before, "a rejected event changes nothing"
-        return rejected(rejection), None
+        return rejected(rejection), rejection
     if applied.entry is None:
         assert run.to_json() == before, "an absorbed event changes nothing"
     then: Members = {"effects": applied.effects, "status": run.status}

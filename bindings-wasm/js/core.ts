@@ -17,6 +17,11 @@ export interface Applied {
 	readonly receipt?: types.Receipt;
 	/** What to append to the journal; absent if the event was absorbed and nothing happened. */
 	readonly entry?: Entry;
+	/**
+	 * What is worth measuring of it, without a word of a user or an agent; absent if the event was absorbed, and from
+	 * `turnlatch/slim`. Pass it on once the run is saved.
+	 */
+	readonly observed?: types.Observation;
 }
 
 /** What came of a request: there is always a receipt. */
@@ -29,6 +34,7 @@ interface AppliedParts {
 	effects: types.Effect[];
 	receipt?: types.Receipt;
 	entry?: { revision: number; at: number; judged?: types.Judged };
+	observed?: types.Observation;
 }
 
 const CREATED = '{"type":"created"}';
@@ -127,11 +133,23 @@ export class Run {
 
 	/** Applies one event, or throws {@link Rejected} and leaves the run as it was. */
 	apply(event: types.Event, now: types.Time): Applied {
-		return this.applyJson(eventText(event), now);
+		try {
+			return this.#step(eventText(event), now);
+		} catch (error) {
+			throw this.#observed(error, () => event, now);
+		}
 	}
 
 	/** Applies one event given as JSON text. */
 	applyJson(event: string, now: types.Time): Applied {
+		try {
+			return this.#step(event, now);
+		} catch (error) {
+			throw this.#observed(error, () => JSON.parse(event), now);
+		}
+	}
+
+	#step(event: string, now: types.Time): Applied {
 		const [bytes, at] = [encode(event), millis(now)];
 		const text = this.#call((core, id) => core.run_apply(id, bytes, at));
 		return appliedOf(readJson(text) as AppliedParts, event);
@@ -276,8 +294,19 @@ export class Run {
 			return this.apply(event, now) as Answered;
 		} catch (error) {
 			if (!(error instanceof Rejected) || error.details === null) throw error;
-			return { effects: [], receipt: error.details };
+			const { details: receipt, observed } = error;
+			return { effects: [], receipt, ...(observed === undefined ? {} : { observed }) };
 		}
+	}
+
+	/** The error with what is worth measuring of it, if this run has rejected the event. */
+	#observed(error: unknown, event: () => unknown, now: types.Time): unknown {
+		if (!(error instanceof Rejected) || !call((core) => 'run_observe_rejected' in core)) return error;
+		const at = orElse(() => millis(now), 0);
+		const name = orElse(() => String((event() as { type?: unknown }).type), '');
+		const text = this.#call((core, id) => core.run_observe_rejected(id, name, error.code, at));
+		error.observed = readJson(text) as types.Observation;
+		return error;
 	}
 
 	#call<T>(work: (core: Parameters<Parameters<typeof call>[0]>[0], id: number) => T): T {
@@ -352,11 +381,20 @@ export function version(): string {
 	return call((core) => core.version());
 }
 
-function appliedOf({ effects, receipt, entry }: AppliedParts, event: string): Applied {
+function orElse<T>(attempt: () => T, otherwise: T): T {
+	try {
+		return attempt();
+	} catch {
+		return otherwise;
+	}
+}
+
+function appliedOf({ effects, receipt, entry, observed }: AppliedParts, event: string): Applied {
 	return {
 		effects,
 		...(receipt === undefined ? {} : { receipt }),
 		...(entry === undefined ? {} : { entry: new Entry({ ...entry, event, compact: false }) }),
+		...(observed === undefined ? {} : { observed }),
 	};
 }
 

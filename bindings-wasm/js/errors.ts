@@ -1,7 +1,7 @@
 /** The ways to say no. Each has a stable `code`, a `message` and `details`. */
 
 import { readJson } from './json.js';
-import type { Problem, Receipt } from './types.js';
+import type { Observation, Problem, Receipt } from './types.js';
 
 /** Something was not done; nothing has changed. */
 export class TurnlatchError extends Error {
@@ -29,12 +29,16 @@ export class Refused extends TurnlatchError {
 	declare readonly details: Problem[];
 }
 
-/** An event was not applied; the run is unchanged. `details` is the receipt, if the event was a request. */
+/**
+ * An event was not applied; the run is unchanged. `details` is the receipt, if the event was a request; `observed` is what
+ * is worth measuring of it, if a run has rejected it.
+ */
 export class Rejected extends TurnlatchError {
 	static {
 		Rejected.prototype.name = 'Rejected';
 	}
 	declare readonly details: Receipt | null;
+	declare observed?: Observation;
 }
 
 /** A snapshot or journal was not loaded. `details.place` says where it is wrong. */

@@ -451,6 +451,37 @@ export interface Step {
 	decision?: Decision;
 }
 
+/** A decision without what the turn showed. */
+export interface Ruled {
+	outcome: 'succeeded' | 'failed' | 'waiting_user';
+	rule: string;
+	code?: string;
+	warnings: string[];
+}
+
+/**
+ * What meters, traces and logs may know of a step, or of an event that was rejected: no word of a user or an agent (OBS-2).
+ * `lasted_ms` is how long the run was in the status that it `left`.
+ */
+export interface Observation {
+	run_id: string;
+	revision: number;
+	at: number;
+	event: Step['event'] | 'unknown';
+	by?: Step['by'];
+	engine: string;
+	execution_mode: ExecutionMode;
+	attempt_number: number;
+	status: Status;
+	left?: Status;
+	lasted_ms?: number;
+	decision?: Ruled;
+	resolution_mode?: ResolutionMode;
+	code?: string;
+	usage?: Usage;
+	rejected?: string;
+}
+
 export interface Explanation {
 	status: Status;
 	reason: string;

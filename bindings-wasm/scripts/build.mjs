@@ -70,6 +70,7 @@ await buildForNode('driver', 'js/driver/index.ts', { '../public.js': './node.cjs
 const others = { '../public.js': './node.cjs', '../driver/index.js': './driver.cjs' };
 await buildForNode('node-parts', 'js/node/index.ts', others);
 await buildForNode('dbos', 'js/dbos/index.ts', others);
+await buildForNode('telemetry', 'js/telemetry/index.ts', others);
 await buildForNode('supervise', 'js/node/supervise.ts', {});
 // `import` and `require` give the same classes and the same instance.
 offerToImport('node.cjs', 'node.js');
@@ -77,6 +78,7 @@ offerToImport('slim-node.cjs', 'slim-node.js');
 offerToImport('driver.cjs', 'driver-node.js');
 offerToImport('node-parts.cjs', 'node-parts.js');
 offerToImport('dbos.cjs', 'dbos-node.js');
+offerToImport('telemetry.cjs', 'telemetry.js');
 
 writeTypes();
 
@@ -97,8 +99,8 @@ async function buildForNode(name, entry, offeredBy, glue) {
 		platform: 'node',
 		outExtension: { '.js': '.cjs' },
 		plugins: [takeFromOthers],
-		// Who uses the host on DBOS has installed both; nobody else needs them.
-		external: ['@dbos-inc/dbos-sdk', 'pg'],
+		// Optional peers: who uses the entries that need them has installed them; nobody else needs them.
+		external: ['@dbos-inc/dbos-sdk', 'pg', '@opentelemetry/api', 'prom-client'],
 		...(glue === undefined ? {} : { alias: { 'turnlatch-glue': join(glue, 'turnlatch.js') } }),
 		// The glue can also find its own wasm, which it is never asked for.
 		define: { 'import.meta.url': 'undefined' },
@@ -117,7 +119,7 @@ function writeTypes() {
 		stdio: 'inherit',
 	});
 	const offered =
-		/^(index|core|engine|errors|full|journal|plan|public|slim|stream|types|validator|(driver|node|browser)\/.+|dbos\/(index|driver))\.d\.ts$/;
+		/^(index|core|engine|errors|full|journal|plan|public|slim|stream|types|validator|(driver|node|browser|telemetry)\/.+|dbos\/(index|driver))\.d\.ts$/;
 	cpSync(join(dist, 'web.d.ts'), join(dist, 'index.d.ts'));
 	const files = readdirSync(dist, { recursive: true, encoding: 'utf8' });
 	for (const file of files.filter((name) => name.endsWith('.d.ts'))) {

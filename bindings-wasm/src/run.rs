@@ -23,6 +23,8 @@ impl Writable for AppliedParts<'_> {
             out.member("effects", &self.applied.effects);
             out.member("receipt", &self.applied.receipt);
             out.member("entry", &self.applied.entry.as_ref().map(EntryParts));
+            #[cfg(feature = "observe")]
+            out.member("observed", &self.applied.observed);
         });
     }
 }
@@ -78,6 +80,13 @@ pub fn run_apply(run: u32, event: &[u8], now: f64) -> Result<String, JsValue> {
         RUNS.with(|runs| runs.replace(run, Rc::new(next)));
     }
     Ok(told)
+}
+
+/// What is worth measuring of an event that was rejected. A time that cannot be read is no reason to tell nothing.
+#[cfg(feature = "observe")]
+#[wasm_bindgen]
+pub fn run_observe_rejected(run: u32, event: &str, code: &str, now: f64) -> Result<String, JsValue> {
+    Ok(json_text(&find(run)?.observe_rejected(event, code, time(now).unwrap_or_default())))
 }
 
 struct Begun {

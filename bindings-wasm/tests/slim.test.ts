@@ -25,8 +25,8 @@ function slimPlan(): slim.Plan {
 	return slim.admit({ runner, output_schema: SCHEMA }, request, { engines: ['codex'] });
 }
 
-/** A page that shows runs has no agents: streams are for the build that runs them. */
-const VECTORS = vectorFiles().filter(({ path }) => !path.startsWith('stream/'));
+/** A page that shows runs has no agents and measures nothing: that is for the build that hosts runs. */
+const VECTORS = vectorFiles().filter(({ path }) => !/^(stream|observe)\//.test(path));
 
 test('a stream is refused by a build without decoders', () => {
 	const stream = { format: 'text', stdout: DONE, exit_code: 0 } as const;

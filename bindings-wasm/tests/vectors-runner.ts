@@ -216,6 +216,8 @@ class Stage {
 	#full!: turnlatch.Journal;
 	#compact!: turnlatch.Journal;
 	#effects: Json[] = [];
+	/** What was observed of the last event. */
+	#observed: Json = null;
 
 	constructor(core: Package, plan: turnlatch.Plan) {
 		this.#core = core;
@@ -230,6 +232,7 @@ class Stage {
 		this.#full = new this.#core.Journal(this.#plan);
 		this.#compact = new this.#core.Journal(this.#plan);
 		this.#effects = [];
+		this.#observed = created.observed ?? null;
 		this.#record(created);
 	}
 
@@ -293,6 +296,7 @@ class Stage {
 		const before = run.toJson();
 		try {
 			const applied = apply(run);
+			this.#observed = applied.observed ?? null;
 			if (applied.entry === undefined) assert(run.toJson() === before, 'an absorbed event changes nothing');
 			else if (record) this.#record(applied);
 			const receipt = applied.receipt === undefined ? {} : { receipt: applied.receipt };
@@ -300,6 +304,7 @@ class Stage {
 		} catch (error) {
 			if (!(error instanceof this.#core.Rejected)) throw error;
 			assert(run.toJson() === before, 'a rejected event changes nothing');
+			this.#observed = error.observed ?? null;
 			return rejected(error);
 		}
 	}
@@ -328,6 +333,8 @@ class Stage {
 				return this.#run.snapshot().digest;
 			case 'timeline':
 				return this.#timeline();
+			case 'observed':
+				return this.#observed;
 			case 'codes':
 				return this.#core.codes();
 			default: {

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from .errors import NotLoaded
-from .parts import Clock, MaybeAwaitable, OnError, OnNotify, Processes, Slots, Store, Timers
-from .types import Effect, Event
+from .parts import Clock, MaybeAwaitable, OnError, OnNotify, OnObserved, Processes, Slots, Store, Timers
+from .types import Effect, Event, Observation
 
 T = TypeVar("T")
 log = logging.getLogger("turnlatch")
@@ -44,6 +44,15 @@ class Host:
     on_notify: OnNotify | None
     on_error: OnError | None
     retry: RetryPolicy
+    on_observed: OnObserved | None = None
+
+    def observe(self, observation: Observation | None) -> None:
+        """Tells what was observed; ``None`` of what was absorbed."""
+        if self.on_observed is not None and observation is not None:
+            try:
+                self.on_observed(observation)
+            except Exception:
+                log.exception("on_observed itself failed")
 
     async def attempt(self, run_id: str, call: Callable[[], MaybeAwaitable[Any]]) -> bool:
         """Calls with retries. Whether it succeeded."""

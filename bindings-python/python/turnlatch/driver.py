@@ -8,6 +8,7 @@ after a crash :meth:`Driver.recover` goes on from what the core says is owed.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any, TypeVar, cast
@@ -23,6 +24,7 @@ from .parts import (
     DriverMisused,
     OnError,
     OnNotify,
+    OnObserved,
     Processes,
     RunUnknown,
     Slots,
@@ -57,9 +59,11 @@ class Driver:
         clock: Clock = wall_clock,
         on_notify: OnNotify | None = None,
         on_error: OnError | None = None,
+        on_observed: OnObserved | None = None,
         retry: RetryPolicy | None = None,
     ) -> None:
-        self._host = Host(slots, timers, processes, store, clock, on_notify, on_error, retry or RetryPolicy())
+        retry = retry or RetryPolicy()
+        self._host = Host(slots, timers, processes, store, clock, on_notify, on_error, retry, on_observed)
         self._performer = Performer(self._host, self._post)
         self._runs: dict[str, Live] = {}
         self._loading = asyncio.Lock()
@@ -114,6 +118,10 @@ class Driver:
     def owed(self, run_id: str) -> list[Effect]:
         """The effects that failed too often and wait to be tried again."""
         return list(self._in_memory(run_id).owed)
+
+    def count_by_status(self) -> dict[str, int]:
+        """How many runs are where, of those in memory: after :meth:`recover` that is every run that has not ended."""
+        return dict(Counter(live.run.status for live in list(self._runs.values())))
 
     async def wait(self, run_id: str, *statuses: str) -> StatusView:
         """Waits until the run has one of these statuses or has ended, and gives its view at that moment."""
@@ -200,6 +208,7 @@ class Driver:
                 raise
         live = self._runs[run.run_id] = Live(run)
         self._perform_soon(live, applied.effects)
+        self._host.observe(applied.observed)
         return run.run_id
 
     async def _request(self, run_id: str, step: Callable[[Run, int], Applied]) -> Applied:
@@ -210,8 +219,13 @@ class Driver:
     async def _change(self, live: Live, step: Callable[[Run, int], Applied]) -> Applied:
         async with live.lock:
             run = live.run.copy()
-            applied = step(run, self._host.clock())
+            try:
+                applied = step(run, self._host.clock())
+            except Rejected as rejected:
+                self._host.observe(rejected.observed)
+                raise
             if applied.entry is None:
+                self._host.observe(applied.observed)
                 return applied
             snapshot = run.to_json()
             try:
@@ -222,6 +236,7 @@ class Driver:
                     raise
             live.take(run)
             self._perform_soon(live, applied.effects)
+            self._host.observe(applied.observed)
             return applied
 
     async def _was_saved(self, run_id: str, snapshot: str) -> bool:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .types import Observation
 
 
 class TurnlatchError(Exception):
@@ -23,7 +26,10 @@ class Refused(TurnlatchError):
 
 
 class Rejected(TurnlatchError):
-    """An event was not applied; the run is unchanged. ``details`` is the receipt, if the event was a request."""
+    """An event was not applied; the run is unchanged. ``details`` is the receipt, if the event was a request.
+    ``observed`` is what is worth measuring of it, if a run has rejected it."""
+
+    observed: Observation | None = None
 
 
 class NotLoaded(TurnlatchError):

@@ -12,7 +12,7 @@ from typing import Protocol, TypeAlias, TypeVar
 
 from .errors import TurnlatchError
 from .run import Entry, Journal, Run
-from .types import Effect, Event, InjectReply, Said, StartTurn, TurnReport
+from .types import Effect, Event, InjectReply, Observation, Said, StartTurn, TurnReport
 
 T = TypeVar("T")
 
@@ -29,6 +29,10 @@ OnNotify: TypeAlias = Callable[[str, Effect], MaybeAwaitable[None]]
 OnError: TypeAlias = Callable[[str, "Effect | Event | None", Exception, int], MaybeAwaitable[None]]
 """``on_error(run_id, what, error, attempt)``: an effect was not performed, or a part's event not applied, at the
 ``attempt``-th try; ``what`` is ``None`` if the run could not be recovered after a restart."""
+
+OnObserved: TypeAlias = Callable[[Observation], None]
+"""``on_observed(observation)``: a step was saved, or an event rejected. It must not block; what it raises is logged and
+harms nothing."""
 
 
 class StoreConflict(TurnlatchError):

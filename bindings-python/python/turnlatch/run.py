@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from typing import Any, Literal, cast
 
@@ -93,11 +93,18 @@ class Applied:
     effects: list[types.Effect]
     receipt: types.Receipt | None
     entry: Entry | None
+    _observed: _core.Observed | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def observed(self) -> types.Observation | None:
+        """What is worth measuring of it, without a word of a user or an agent; ``None`` if the event was absorbed.
+        Pass it on once the run is saved."""
+        return None if self._observed is None else cast("types.Observation", self._observed.to_dict())
 
     @classmethod
-    def _of(cls, parts: tuple[Any, Any, _core.Entry | None]) -> Applied:
-        effects, receipt, entry = parts
-        return cls(effects, receipt, None if entry is None else Entry(entry))
+    def _of(cls, parts: tuple[Any, Any, _core.Entry | None, _core.Observed | None]) -> Applied:
+        effects, receipt, entry, observed = parts
+        return cls(effects, receipt, None if entry is None else Entry(entry), observed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,11 +230,26 @@ class Run:
 
     def apply(self, event: types.Event, now: Time) -> Applied:
         """Applies one event, or raises :class:`turnlatch.Rejected` and leaves the run as it was."""
-        return Applied._of(self._core.apply(event, to_millis(now)))
+        at = to_millis(now)
+        try:
+            return Applied._of(self._core.apply(event, at))
+        except Rejected as rejected:
+            self._observe(rejected, event, at)
+            raise
 
     def apply_json(self, event: str, now: Time) -> Applied:
         """Applies one event given as JSON text."""
-        return Applied._of(self._core.apply_json(event, to_millis(now)))
+        at = to_millis(now)
+        try:
+            return Applied._of(self._core.apply_json(event, at))
+        except Rejected as rejected:
+            self._observe(rejected, _read_or_none(event), at)
+            raise
+
+    def _observe(self, rejected: Rejected, event: object, now: int) -> None:
+        name = cast("Mapping[str, Any]", event).get("type") if isinstance(event, Mapping) else None
+        observed = self._core.observe_rejected(name if isinstance(name, str) else "", rejected.code, now)
+        rejected.observed = cast("types.Observation", observed.to_dict())
 
     def reply(
         self,
@@ -254,13 +276,16 @@ class Run:
         return self._request(event, now)
 
     def _request(self, event: dict[str, Any], now: Time) -> Answered:
+        at = to_millis(now)
         try:
-            effects, receipt, entry = self._core.apply(event, to_millis(now))
+            effects, receipt, entry, observed = self._core.apply(event, at)
         except Rejected as rejected:
             if rejected.details is None:
+                self._observe(rejected, event, at)
                 raise
-            return Answered([], cast("types.Receipt", rejected.details), None)
-        return Answered(effects, cast("types.Receipt", receipt), None if entry is None else Entry(entry))
+            observed = self._core.observe_rejected(event["type"], rejected.code, at)
+            return Answered([], cast("types.Receipt", rejected.details), None, observed)
+        return Answered(effects, cast("types.Receipt", receipt), None if entry is None else Entry(entry), observed)
 
     @property
     def run_id(self) -> str:
@@ -452,6 +477,14 @@ def _text(document: str | Mapping[str, Any] | bool) -> str:
         document = json.dumps(document, default=_members, ensure_ascii=False, separators=(",", ":"))
     # Half of a surrogate pair is no text; as an escape it reaches the core, which refuses it by its code.
     return document.encode(errors="backslashreplace").decode()
+
+
+def _read_or_none(text: object) -> Any:
+    """What a text says, if it says anything."""
+    try:
+        return json.loads(cast("str", text))
+    except (TypeError, ValueError, RecursionError):
+        return None
 
 
 def _members(document: object) -> dict[str, Any]:

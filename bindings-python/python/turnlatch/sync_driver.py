@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from .driver import Driver, RetryPolicy
 from .local import wall_clock
-from .parts import Clock, DriverMisused, OnError, OnNotify, Processes, Slots, Store, Timers
+from .parts import Clock, DriverMisused, OnError, OnNotify, OnObserved, Processes, Slots, Store, Timers
 from .run import Applied, Plan, Run
 from .types import Effect, Event, Receipt, StatusView
 
@@ -30,6 +30,7 @@ class SyncDriver:
         clock: Clock = wall_clock,
         on_notify: OnNotify | None = None,
         on_error: OnError | None = None,
+        on_observed: OnObserved | None = None,
         retry: RetryPolicy | None = None,
     ) -> None:
         self._loop = asyncio.new_event_loop()
@@ -45,6 +46,7 @@ class SyncDriver:
                 clock=clock,
                 on_notify=on_notify,
                 on_error=on_error,
+                on_observed=on_observed,
                 retry=retry,
             )
 
@@ -86,6 +88,10 @@ class SyncDriver:
     def run(self, run_id: str) -> Run:
         """See :meth:`Driver.run`."""
         return self._driver.run(run_id)
+
+    def count_by_status(self) -> dict[str, int]:
+        """See :meth:`Driver.count_by_status`."""
+        return self._driver.count_by_status()
 
     def owed(self, run_id: str) -> list[Effect]:
         """See :meth:`Driver.owed`."""

@@ -435,6 +435,39 @@ class Step(TypedDict):
     decision: NotRequired[Decision]
 
 
+class Ruled(TypedDict):
+    """A decision without what the turn showed."""
+
+    outcome: Literal["succeeded", "failed", "waiting_user"]
+    rule: str
+    code: NotRequired[str]
+    warnings: list[str]
+
+
+class Observation(TypedDict):
+    """What meters, traces and logs may know of a step, or of an event that was rejected: no word of a user or an agent
+    (OBS-2). ``lasted_ms`` is how long the run was in the status that it ``left``."""
+
+    run_id: str
+    revision: int
+    at: int
+    event: Literal[
+        "created", "slot_granted", "turn_finished", "reply", "timer_fired", "process_lost", "cancel", "unknown"
+    ]
+    by: NotRequired[Literal["user", "agent", "timer", "host"]]
+    engine: str
+    execution_mode: ExecutionMode
+    attempt_number: int
+    status: Status
+    left: NotRequired[Status]
+    lasted_ms: NotRequired[int]
+    decision: NotRequired[Ruled]
+    resolution_mode: NotRequired[ResolutionMode]
+    code: NotRequired[str]
+    usage: NotRequired[Usage]
+    rejected: NotRequired[str]
+
+
 class Explanation(TypedDict):
     status: Status
     reason: str

@@ -96,6 +96,13 @@ export class Driver {
 		return [...this.#inMemory(runId).owed];
 	}
 
+	/** How many runs are where, of those in memory: after {@link Driver.recover} that is every run that has not ended. */
+	countByStatus(): Partial<Record<Status, number>> {
+		const counts: Partial<Record<Status, number>> = {};
+		for (const { run } of this.#runs.values()) counts[run.status] = (counts[run.status] ?? 0) + 1;
+		return counts;
+	}
+
 	/** Waits until the run has one of these statuses or has ended, and gives its view at that moment. */
 	async wait(runId: string, ...statuses: Status[]): Promise<StatusView> {
 		this.#notInside(runId, 'wait');
@@ -175,7 +182,7 @@ export class Driver {
 	// Changing a run: apply to a copy, save, take the copy.
 
 	async #create(plan: Plan): Promise<string> {
-		const [run, { effects, entry }] = Run.create(plan, this.#host.clock());
+		const [run, { effects, entry, observed }] = Run.create(plan, this.#host.clock());
 		const { runId } = run;
 		const snapshot = run.toJson();
 		if (entry === undefined) throw new TypeError('creation is always journaled');
@@ -191,6 +198,7 @@ export class Driver {
 		const live = new Live(run);
 		this.#runs.set(runId, live);
 		this.#performSoon(live, effects);
+		this.#host.observe(observed);
 		return runId;
 	}
 
@@ -213,7 +221,11 @@ export class Driver {
 					live.take(run);
 					this.#performSoon(live, applied.effects);
 				}
+				this.#host.observe(applied.observed);
 				return applied;
+			} catch (error) {
+				if (error instanceof Rejected) this.#host.observe(error.observed);
+				throw error;
 			} finally {
 				if (!taken) run.free();
 			}

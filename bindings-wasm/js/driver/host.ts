@@ -1,8 +1,8 @@
 /** The host's parts, and how they are called: with retries and reports. */
 
-import { type Effect, type Event, NotLoaded } from '../public.js';
+import { type Effect, type Event, NotLoaded, type Observation } from '../public.js';
 import { Inside } from './inside.js';
-import type { Clock, MaybePromise, OnError, OnNotify, Processes, Slots, Store, Timers } from './parts.js';
+import type { Clock, MaybePromise, OnError, OnNotify, OnObserved, Processes, Slots, Store, Timers } from './parts.js';
 
 /** How often a failing callback is tried, and how long to wait between tries. */
 export interface RetryPolicy {
@@ -26,6 +26,7 @@ export interface DriverParts {
 	readonly onNotify?: OnNotify;
 	/** What failed; without it, the console is told. */
 	readonly onError?: OnError;
+	readonly onObserved?: OnObserved;
 	readonly retry?: Partial<RetryPolicy>;
 	/** Whether waiting for the next try keeps Node from exiting; `true` unless told. */
 	readonly keepAlive?: boolean;
@@ -45,6 +46,7 @@ export class Host {
 	/** Aborted when nothing more is to be performed. */
 	readonly stop = new AbortController();
 	readonly #onError: OnError;
+	readonly #onObserved: OnObserved | undefined;
 	readonly #keepAlive: boolean;
 
 	constructor(parts: DriverParts) {
@@ -56,11 +58,22 @@ export class Host {
 		this.onNotify = parts.onNotify;
 		this.retry = { ...USUAL, ...parts.retry };
 		this.#onError = parts.onError ?? tellConsole;
+		this.#onObserved = parts.onObserved;
 		this.#keepAlive = parts.keepAlive ?? true;
 	}
 
 	get stopped(): boolean {
 		return this.stop.signal.aborted;
+	}
+
+	/** Tells what was observed; nothing is of what was absorbed. */
+	observe(observation: Observation | undefined): void {
+		if (observation === undefined) return;
+		try {
+			this.#onObserved?.(observation);
+		} catch (error) {
+			console.error('turnlatch: onObserved itself failed:', error);
+		}
 	}
 
 	/** Calls a part on behalf of a run. */

@@ -10,6 +10,7 @@ export {
 	type MaybePromise,
 	type OnError,
 	type OnNotify,
+	type OnObserved,
 	type Processes,
 	RunUnknown,
 	type Slots,

@@ -12,6 +12,7 @@ import {
 	type InjectReply,
 	type Journal,
 	type Notify,
+	type Observation,
 	type Run,
 	type StartTurn,
 	TurnlatchError,
@@ -28,6 +29,9 @@ export type Clock = () => number;
  * result of a turn (a sticky process that ended while it waited for a reply).
  */
 export type Finished = (report: TurnReport | null) => void;
+
+/** A step was saved, or an event rejected. It must not block; what it throws is told to the console and harms nothing. */
+export type OnObserved = (observation: Observation) => void;
 
 /** The run's status changed. */
 export type OnNotify = (runId: string, effect: Notify) => MaybePromise<void>;

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from ..._core import __version__
 from ..._host import Host, RetryPolicy
 from ...local import AsyncioTimers, LocalSlots, MemoryStore, wall_clock
-from ...parts import Clock, DriverMisused, OnError, OnNotify, Processes
+from ...parts import Clock, DriverMisused, OnError, OnNotify, OnObserved, Processes
 from ...run import Applied, Journal, Plan, Run
 from ...types import Event, Receipt, StatusView
 from .advance import Beside, Step, telling
@@ -61,6 +61,7 @@ class DbosDriver:
         clock: Clock = wall_clock,
         on_notify: OnNotify | None = None,
         on_error: OnError | None = None,
+        on_observed: OnObserved | None = None,
         retry: RetryPolicy | None = None,
     ) -> None:
         if slots < 1:
@@ -80,7 +81,7 @@ class DbosDriver:
         self._on_notify = on_notify
         # Slots, timers and the store are DBOS and the database: of a host's own parts only the others are asked.
         unused = LocalSlots(slots), AsyncioTimers(), cast("Processes", processes), MemoryStore()
-        self._host = Host(*unused, clock, None, on_error, retry or RetryPolicy())
+        self._host = Host(*unused, clock, None, on_error, retry or RetryPolicy(), on_observed)
         self._engine: Engine | None = None
         self._office: Office | None = None
         self._closed = False

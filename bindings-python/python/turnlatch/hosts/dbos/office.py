@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from dbos import DBOS, DBOSClient
 
 from ..._host import Host, log, settle
+from ...errors import Rejected
 from ...parts import OnNotify
 from ...types import Notify
 from .advance import Advance, Advanced
@@ -89,7 +90,11 @@ class Office:
         """Changes a run, to the end also if the caller is cancelled: what was committed must not be forgotten."""
 
         async def change() -> Advanced:
-            advanced = await self.in_thread(work)
+            try:
+                advanced = await self.in_thread(work)
+            except Rejected as rejected:
+                self.host.observe(rejected.observed)
+                raise
             self.took(advanced)
             return advanced
 
@@ -98,6 +103,7 @@ class Office:
     def took(self, advanced: Advanced) -> None:
         """Looks after what is to be done after a commit."""
         run_id = advanced.run.run_id
+        self.host.observe(advanced.applied.observed)
         # With PostgreSQL the transaction itself has announced it, to all processes.
         if not self.database.is_postgres and advanced.applied.entry is not None:
             self.news.tell(run_id)
