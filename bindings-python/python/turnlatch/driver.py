@@ -119,9 +119,9 @@ class Driver:
         """The effects that failed too often and wait to be tried again."""
         return list(self._in_memory(run_id).owed)
 
-    def count_by_status(self) -> dict[str, int]:
-        """How many runs are where, of those in memory: after :meth:`recover` that is every run that has not ended."""
-        return dict(Counter(live.run.status for live in list(self._runs.values())))
+    def count_unfinished(self) -> dict[str, int]:
+        """How many runs have not ended, by their status, of those in memory: after :meth:`recover` that is all."""
+        return dict(Counter(live.run.status for live in list(self._runs.values()) if not live.run.ended))
 
     async def wait(self, run_id: str, *statuses: str) -> StatusView:
         """Waits until the run has one of these statuses or has ended, and gives its view at that moment."""

@@ -89,9 +89,9 @@ class SyncDriver:
         """See :meth:`Driver.run`."""
         return self._driver.run(run_id)
 
-    def count_by_status(self) -> dict[str, int]:
-        """See :meth:`Driver.count_by_status`."""
-        return self._driver.count_by_status()
+    def count_unfinished(self) -> dict[str, int]:
+        """See :meth:`Driver.count_unfinished`."""
+        return self._driver.count_unfinished()
 
     def owed(self, run_id: str) -> list[Effect]:
         """See :meth:`Driver.owed`."""

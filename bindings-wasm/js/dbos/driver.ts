@@ -12,6 +12,7 @@ import {
 	MemoryStore,
 	type OnError,
 	type OnNotify,
+	type OnObserved,
 	type Processes,
 } from '../driver/index.js';
 import {
@@ -21,6 +22,7 @@ import {
 	type JsonInput,
 	type Plan,
 	type Receipt,
+	Rejected,
 	type ReplyOptions,
 	Run,
 	type Status,
@@ -60,6 +62,8 @@ export interface DbosOptions {
 	readonly clock?: Clock;
 	/** Told of a run's new status, in the process that took the event. */
 	readonly onNotify?: OnNotify;
+	/** Told what is worth measuring, in the process that took the event. */
+	readonly onObserved?: OnObserved;
 	/** What failed; without it, the console is told. */
 	readonly onError?: OnError;
 	readonly retry?: Partial<RetryPolicy>;
@@ -103,10 +107,15 @@ export class DbosDriver {
 	async open(): Promise<void> {
 		if (this.#opening || this.#closed) throw new DriverMisused('DRIVER_CLOSED', 'a driver is opened once');
 		this.#opening = true;
-		const { processes = NO_PROCESSES, onNotify, clock, onError, retry } = this.#options;
+		const { processes = NO_PROCESSES, onNotify, onObserved, clock, onError, retry } = this.#options;
 		// Slots, timers and the store are DBOS and the database: of a host's own parts only the others are asked.
 		const unused = { slots: new LocalSlots(1), timers: new LocalTimers(), store: new MemoryStore() };
-		const told = { ...(clock && { clock }), ...(onError && { onError }), ...(retry && { retry }) };
+		const told = {
+			...(clock && { clock }),
+			...(onError && { onError }),
+			...(onObserved && { onObserved }),
+			...(retry && { retry }),
+		};
 		this.#office = await Office.open({ ...unused, processes, ...told }, this.#settings, onNotify);
 		try {
 			if (this.#executorId !== undefined) await this.#beginToWork(this.#office, this.#executorId);
@@ -234,6 +243,11 @@ export class DbosDriver {
 		return this.#read(({ tables }, db) => tables.unfinished(db));
 	}
 
+	/** How many runs have not ended, by their status. */
+	countUnfinished(): Promise<Partial<Record<Status, number>>> {
+		return this.#read(({ tables }, db) => tables.countUnfinished(db));
+	}
+
 	async #read<T>(query: (office: Office, db: Connection) => Promise<T>): Promise<T> {
 		const office = this.#opened();
 		return office.read((db) => query(office, db));
@@ -241,7 +255,10 @@ export class DbosDriver {
 
 	async #change<T extends Applied>(runId: string, step: Step<T>): Promise<T> {
 		const office = this.#opened();
-		const advanced = await office.advance.change(runId, step);
+		const advanced = await office.advance.change(runId, step).catch((error) => {
+			if (error instanceof Rejected) office.host.observe(error.observed);
+			throw error;
+		});
 		advanced.run.free();
 		office.took(advanced);
 		return advanced.applied;

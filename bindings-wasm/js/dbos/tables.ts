@@ -121,6 +121,13 @@ export class Tables {
 		return texts(db, 'SELECT run_id FROM turnlatch_runs WHERE ended = 0 ORDER BY created_at, run_id');
 	}
 
+	/** How many runs have not ended, by their status. */
+	async countUnfinished(db: Connection): Promise<Record<string, number>> {
+		const asked = 'SELECT status, count(*)::int AS number FROM turnlatch_runs WHERE ended = 0 GROUP BY status';
+		const { rows } = await db.query(asked);
+		return Object.fromEntries(rows.map(({ status, number }) => [status, number]));
+	}
+
 	/** The lines of the run's journal after a revision. */
 	async lines(db: Connection, runId: string, after: number): Promise<string[]> {
 		await this.revision(db, runId);

@@ -141,6 +141,7 @@ export class Turn {
 			this.#office.took(advanced);
 		} catch (error) {
 			if (!(error instanceof Rejected)) throw error;
+			this.#host.observe(error.observed);
 			await this.#host.report(this.#runId, event, error, 1);
 			if (instead !== undefined) {
 				this.#inbox[0] = { event: instead };

@@ -96,10 +96,12 @@ export class Driver {
 		return [...this.#inMemory(runId).owed];
 	}
 
-	/** How many runs are where, of those in memory: after {@link Driver.recover} that is every run that has not ended. */
-	countByStatus(): Partial<Record<Status, number>> {
+	/** How many runs have not ended, by their status, of those in memory: after {@link Driver.recover} that is all. */
+	countUnfinished(): Partial<Record<Status, number>> {
 		const counts: Partial<Record<Status, number>> = {};
-		for (const { run } of this.#runs.values()) counts[run.status] = (counts[run.status] ?? 0) + 1;
+		for (const { run } of this.#runs.values()) {
+			if (!run.ended) counts[run.status] = (counts[run.status] ?? 0) + 1;
+		}
 		return counts;
 	}
 

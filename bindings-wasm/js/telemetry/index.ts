@@ -4,5 +4,5 @@
  * docs/operations.md lists them.
  */
 
-export { type CountByStatus, Metrics, type MetricsOptions } from './metrics.js';
+export { type CountUnfinished, Metrics, type MetricsOptions } from './metrics.js';
 export { Traces, traceIdOf } from './traces.js';

@@ -8,14 +8,14 @@ const SLOT_WAIT = [0.1, 0.5, 1, 5, 15, 60, 300, 1800, 7200];
 const TURN = [1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600];
 const WAITING = [1, 10, 60, 300, 900, 3600, 14400, 86400, 604800];
 
-/** How many runs are in which status. */
-export type CountByStatus = () => Readonly<Record<string, number>> | Promise<Readonly<Record<string, number>>>;
+/** How many runs have not ended, by their status. */
+export type CountUnfinished = () => Readonly<Record<string, number>> | Promise<Readonly<Record<string, number>>>;
 
 export interface MetricsOptions {
 	/** Where the metrics are registered; the library's own registry unless told. */
 	readonly registry?: Registry;
 	/** Asked at every scrape; a driver's method of this name will do. */
-	readonly countByStatus?: CountByStatus;
+	readonly countUnfinished?: CountUnfinished;
 }
 
 /** Counts and measures what a driver observes; `observe` is for its `onObserved`. */
@@ -31,7 +31,7 @@ export class Metrics {
 	readonly #turn;
 	readonly #waiting;
 
-	constructor({ registry = register, countByStatus }: MetricsOptions = {}) {
+	constructor({ registry = register, countUnfinished }: MetricsOptions = {}) {
 		const registers = [registry];
 		const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
 			new Counter({ name: `turnlatch_${name}`, help, labelNames, registers });
@@ -47,7 +47,7 @@ export class Metrics {
 		this.#slotWait = histogram('slot_wait_seconds', 'How long runs waited for a slot', SLOT_WAIT, 'engine');
 		this.#turn = histogram('turn_seconds', 'How long turns took', TURN, 'engine', 'status');
 		this.#waiting = histogram('waiting_seconds', 'How long runs waited for a person', WAITING, 'resolution_mode');
-		if (countByStatus !== undefined) gaugeRuns(registers, countByStatus);
+		if (countUnfinished !== undefined) gaugeRuns(registers, countUnfinished);
 	}
 
 	/** Takes what a driver observed. It need not be called as a method. */
@@ -81,14 +81,14 @@ export class Metrics {
 }
 
 /** Asked at a scrape, because what counts is what is stored and not what this process has seen. */
-function gaugeRuns(registers: Registry[], countByStatus: CountByStatus): void {
+function gaugeRuns(registers: Registry[], countUnfinished: CountUnfinished): void {
 	new Gauge({
 		name: 'turnlatch_runs',
-		help: 'Runs by where they are',
+		help: 'Runs that have not ended, by their status',
 		labelNames: ['status'],
 		registers,
 		async collect() {
-			const counts: Record<string, number> = { queued: 0, running: 0, waiting_user: 0, ...(await countByStatus()) };
+			const counts: Record<string, number> = { queued: 0, running: 0, waiting_user: 0, ...(await countUnfinished()) };
 			this.reset();
 			for (const [status, count] of Object.entries(counts)) this.set({ status }, count);
 		},

@@ -93,7 +93,7 @@ export class Agents implements Processes {
 			if (agent !== undefined) this.#turnOver(agent.runId);
 			if (report !== null && ((report.exit_code ?? 0) !== 0 || report.failure_reason !== undefined)) {
 				const stderr = this.#runner.stderr(slotId).slice(-500) || '(no stderr)';
-				log.warning(`agent in slot ${slotId} failed: ${stderr}`);
+				log.warning`agent in slot ${slotId} failed: ${stderr}`;
 			}
 			const isWhole = report === null || agent === undefined;
 			finished(isWhole ? report : withArtifacts(report, this.#folders.work(agent.runId), agent.requiredArtifacts));

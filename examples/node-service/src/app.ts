@@ -62,6 +62,10 @@ export function makeApp(service: Service, settings: Settings, ready: Promise<voi
 function addServiceRoutes(app: FastifyInstance, service: Service): void {
 	const description = readFileSync(join(SHARED, 'openapi.json'), 'utf8');
 	app.get('/v1/health', async (_request, reply) => send(reply, await service.health()));
+	app.get('/metrics', async (_request, reply) => {
+		const { type, text } = await service.telemetry.metrics();
+		return reply.type(type).send(Buffer.from(text));
+	});
 	app.get('/v1/skills', async (_request, reply) => send(reply, await service.skills()));
 	app.get('/v1/openapi.json', async (_request, reply) => send(reply, description));
 	app.get('/v1/events', async (request, reply) => {
@@ -171,10 +175,10 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
 	const answer = errorAnswer(error);
 	if (answer !== undefined) return sendAnswer(reply, answer);
 	if (error instanceof ClientGone) {
-		log.info(`${request.method} ${pathOf(request)} was given up by its client`);
+		log.info`${request.method} ${pathOf(request)} was given up by its client`;
 		return reply.hijack();
 	}
-	log.error(`${request.method} ${pathOf(request)} broke`, error);
+	log.error(error)`${request.method} ${pathOf(request)} broke`;
 	// A client is told nothing of the service's insides.
 	const bug = new NotServed('SERVICE_FAILED', 'something went wrong inside of the service; its log says what');
 	return sendAnswer(reply, errorAnswer(bug) as JsonAnswer);

@@ -26,7 +26,7 @@ export class DbosHost implements Host {
 	#following: Promise<void> = Promise.resolve();
 	#stopping = false;
 
-	constructor({ settings, processes, changes }: HostParts) {
+	constructor({ settings, processes, changes, onObserved }: HostParts) {
 		this.#settings = settings;
 		this.#changes = changes;
 		const { databaseUrl, slots, worker } = settings;
@@ -36,7 +36,8 @@ export class DbosHost implements Host {
 			slots,
 			executorId: worker,
 			onError: (runId, what, error, attempt) =>
-				log.warning(`run ${runId}: ${what?.type ?? 'a turn'} failed (attempt ${attempt}): ${inWords(error)}`),
+				log.warning`run ${runId}: ${what?.type ?? 'a turn'} failed (attempt ${attempt}): ${error}`,
+			onObserved,
 		});
 		const database = { connectionString: databaseUrl, application_name: 'turnlatch-service' };
 		this.#readers = new Pool({ ...database, max: READERS });
@@ -56,7 +57,7 @@ export class DbosHost implements Host {
 			throw new SettingsInvalid(why);
 		}
 		this.#following = this.#follow();
-		log.info(`worker ${this.#settings.worker} works; ${await this.unfinished()} unfinished runs`);
+		log.info`worker ${this.#settings.worker} works`;
 	}
 
 	async stop(): Promise<void> {
@@ -120,8 +121,8 @@ export class DbosHost implements Host {
 		return { total: this.#settings.slots, ...(await this.jobs.slots()) };
 	}
 
-	async unfinished(): Promise<number> {
-		return this.jobs.unfinished();
+	async countUnfinished(): Promise<Record<string, number>> {
+		return this.jobs.countUnfinished();
 	}
 
 	/** Passes on what changes in any service. */
@@ -132,7 +133,7 @@ export class DbosHost implements Host {
 				else this.#changes.tell(runId);
 			}
 		} catch (error) {
-			if (!this.#stopping) log.error('changes are not followed any more', error);
+			if (!this.#stopping) log.error(error)`changes are not followed any more`;
 		}
 	}
 }

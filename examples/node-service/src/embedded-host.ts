@@ -7,7 +7,7 @@ import { Driver, DriverMisused, LocalSlots, LocalTimers, RunUnknown } from 'turn
 import { type Database, openDatabase } from './database.js';
 import type { Host, HostParts, SlotsView } from './host.js';
 import { SqliteJobs } from './jobs.js';
-import { inWords, log } from './log.js';
+import { log } from './log.js';
 import { WatchedStore } from './store.js';
 
 const TRY_AGAIN_MS = 30_000;
@@ -21,7 +21,7 @@ export class EmbeddedHost implements Host {
 	readonly #making = new Map<string, Promise<void>>();
 	#stopping = false;
 
-	constructor({ settings, processes, changes }: HostParts) {
+	constructor({ settings, processes, changes, onObserved }: HostParts) {
 		const file = join(settings.data, 'turnlatch.sqlite');
 		this.#store = new WatchedStore(file, changes, (runId) => this.#forgetSoon(runId));
 		this.#database = openDatabase(file);
@@ -33,13 +33,14 @@ export class EmbeddedHost implements Host {
 			processes,
 			store: this.#store,
 			onError: (runId, what, error, attempt) =>
-				log.warning(`run ${runId}: ${what?.type ?? 'recovery'} failed (attempt ${attempt}): ${inWords(error)}`),
+				log.warning`run ${runId}: ${what?.type ?? 'recovery'} failed (attempt ${attempt}): ${error}`,
+			onObserved,
 		});
 	}
 
 	async start(): Promise<void> {
 		const unfinished = await this.#driver.recover();
-		log.info(`recovered ${unfinished.length} unfinished runs`);
+		log.info`recovered ${unfinished.length} unfinished runs`;
 	}
 
 	async stop(): Promise<void> {
@@ -96,14 +97,14 @@ export class EmbeddedHost implements Host {
 		return { total: this.#slots.size, held, waiting: this.#slots.held().size - held.length };
 	}
 
-	async unfinished(): Promise<number> {
-		return this.#store.unfinished().length;
+	async countUnfinished(): Promise<Record<string, number>> {
+		return this.#driver.countUnfinished();
 	}
 
 	#forgetSoon(runId: string): void {
 		// Not at once: this may be called inside of the save that ends the run.
 		setImmediate(() => {
-			this.#forget(runId).catch((error) => log.error(`run ${runId} could not be forgotten`, error));
+			this.#forget(runId).catch((error) => log.error(error)`run ${runId} could not be forgotten`);
 		});
 	}
 

@@ -4,7 +4,7 @@ import { readFileSync, realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type DecoderOptions, Rejected, StreamDecoder, type StreamFormat } from 'turnlatch';
 import { inWords } from './log.js';
-import { DATABASE_URL, SettingsInvalid, TOKEN } from './settings.js';
+import { isSecret, SettingsInvalid } from './settings.js';
 
 const MEMBERS = ['first', 'resume', 'sticky', 'stream', 'timeout_sec', 'env', 'inherit'];
 const STICKY_MEMBERS = ['command', 'stream', 'end_of_turn'];
@@ -98,7 +98,7 @@ function engineOf(given: Record<string, unknown>): Engine {
 	const env = membersOf(given.env ?? {});
 	if (!isObject(given.env ?? {}) || !areTexts(env)) throw new Wrong('env is an object of texts');
 	if (!Array.isArray(inherit) || !inherit.every(isVariable)) throw new Wrong('inherit is a list of names of variables');
-	const secret = [TOKEN, DATABASE_URL].find((name) => inherit.includes(name));
+	const secret = inherit.find(isSecret);
 	if (secret !== undefined) {
 		throw new Wrong(`inherit cannot have ${secret}: agents must not speak for those who use the service`);
 	}

@@ -1,7 +1,7 @@
 /** What the service needs of whoever drives its runs, and the hosts that there are. */
 
 import type { Journal, Plan, Receipt } from 'turnlatch';
-import type { Processes } from 'turnlatch/driver';
+import type { OnObserved, Processes } from 'turnlatch/driver';
 import type { Jobs } from './jobs.js';
 import type { Settings } from './settings.js';
 import type { Changes } from './store.js';
@@ -37,8 +37,8 @@ export interface Host {
 	/** Its journal. Throws `RunUnknown`. */
 	journal(runId: string): Promise<Journal>;
 	slots(): Promise<SlotsView>;
-	/** How many runs have not ended. */
-	unfinished(): Promise<number>;
+	/** How many runs have not ended, by their status. */
+	countUnfinished(): Promise<Record<string, number>>;
 }
 
 /** What a host is made of. */
@@ -47,6 +47,8 @@ export interface HostParts {
 	readonly processes: Processes;
 	/** To be told of every change of a run. */
 	readonly changes: Changes;
+	/** To be told what is worth measuring. */
+	readonly onObserved: OnObserved;
 }
 
 export type HostClass = new (parts: HostParts) => Host;

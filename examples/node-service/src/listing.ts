@@ -107,7 +107,7 @@ export class Listing {
 			return await this.#view(row);
 		} catch (error) {
 			if (!(error instanceof NotLoaded)) throw error;
-			log.warning(`run ${row.run_id} is not listed: ${error.code}: ${error.message}`);
+			log.warning`run ${row.run_id} is not listed: ${error.code}: ${error.message}`;
 			return undefined;
 		}
 	}

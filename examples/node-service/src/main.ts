@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { makeApp } from './app.js';
 import { hostOf } from './host.js';
-import { inWords, log } from './log.js';
+import { inWords, log, logAs } from './log.js';
 import { Service } from './service.js';
 import { readSettings, type Settings, SettingsInvalid } from './settings.js';
 
@@ -12,7 +12,10 @@ const LAST_ANSWERS_MS = 5000;
 
 try {
 	const settings = readSettings(process.argv.slice(2), process.env);
-	if (settings !== undefined) await serve(settings);
+	if (settings !== undefined) {
+		logAs(settings.log);
+		await serve(settings);
+	}
 } catch (error) {
 	if (!(error instanceof SettingsInvalid)) throw error;
 	process.stderr.write(`turnlatch-service: ${error.message}\n`);
@@ -38,7 +41,7 @@ async function serve(settings: Settings): Promise<void> {
 	setTimeout(() => app.server.closeAllConnections(), LAST_ANSWERS_MS).unref();
 	await app.close();
 	await service.close();
-	log.info('stopped');
+	log.info`stopped`;
 	// What is left are timers of nobody.
 	process.exit(0);
 }

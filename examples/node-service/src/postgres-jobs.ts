@@ -94,9 +94,10 @@ export class PostgresJobs implements Jobs {
 		return { held: held.rows.map(({ slot_id }) => slot_id).sort(), waiting };
 	}
 
-	async unfinished(): Promise<number> {
-		const { rows } = await this.#pool.query('SELECT count(*)::int AS number FROM turnlatch_runs WHERE ended = 0');
-		return rows[0].number;
+	async countUnfinished(): Promise<Record<string, number>> {
+		const asked = 'SELECT status, count(*)::int AS number FROM turnlatch_runs WHERE ended = 0 GROUP BY status';
+		const { rows } = await this.#pool.query(asked);
+		return Object.fromEntries(rows.map(({ status, number }) => [status, number]));
 	}
 
 	async #ofRun(query: string, runId: string, ...values: unknown[]): Promise<RunColumns[]> {

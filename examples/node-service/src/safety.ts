@@ -9,6 +9,7 @@ const BODY_BYTES = 2 * 1024 * 1024;
 const READ_PAST_BYTES = 8 * 1024 * 1024;
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 const PUBLIC = '/v1/health';
+const METRICS = '/metrics';
 const REPLACEMENT = Buffer.from('\ufffd');
 
 /** What marks every answer. */
@@ -29,7 +30,8 @@ export function admitRequest({ headers, headersDistinct }: IncomingMessage, path
 			throw new NotServed('ORIGIN_FORBIDDEN', 'pages of other origins may not use this service');
 		}
 	}
-	if (settings.token !== undefined && path.startsWith('/v1/') && path !== PUBLIC) {
+	const isForAll = path === PUBLIC || !(path.startsWith('/v1/') || path === METRICS);
+	if (settings.token !== undefined && !isForAll) {
 		const [, scheme = '', given = ''] = /^([^ ]*) ?(.*)$/s.exec(headers.authorization ?? '') ?? [];
 		// Node reads headers as Latin-1; a token is UTF-8.
 		const known = isSame(Buffer.from(given.trim(), 'latin1'), Buffer.from(settings.token));

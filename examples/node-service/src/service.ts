@@ -19,6 +19,7 @@ import { RunFolders } from './run-folders.js';
 import { type Settings, SettingsInvalid } from './settings.js';
 import { Skills } from './skills.js';
 import { Changes } from './store.js';
+import { Telemetry } from './telemetry.js';
 import { LiveWords } from './words.js';
 
 const LAST_REQUESTS_MS = 5000;
@@ -29,6 +30,7 @@ export class Service {
 	readonly words = new LiveWords();
 	readonly host: Host;
 	readonly listing: Listing;
+	readonly telemetry: Telemetry;
 	readonly #engines: EngineTable;
 	readonly #owner: Database;
 	readonly #skills: Skills;
@@ -56,7 +58,13 @@ export class Service {
 		};
 		const turnOver = (runId: string) => this.words.forget(runId);
 		this.#agents = new Agents(this.#engines, this.#folders, { marks: this.#locks, onSaid, turnOver });
-		this.host = new hostClass({ settings, processes: this.#agents, changes: this.changes });
+		this.host = new hostClass({
+			settings,
+			processes: this.#agents,
+			changes: this.changes,
+			onObserved: (observation) => this.telemetry.observe(observation),
+		});
+		this.telemetry = new Telemetry(process.env, () => this.host.countUnfinished());
 		this.listing = new Listing(this.host);
 	}
 
@@ -73,7 +81,7 @@ export class Service {
 
 	/** Takes no more requests, lets those under way finish, and ends every agent. The next start goes on. */
 	async stop(): Promise<void> {
-		log.info('stopping');
+		log.info`stopping`;
 		this.#stopping = true;
 		this.changes.tellAll();
 		await Promise.race([Promise.allSettled(this.#atWork), sleep(LAST_REQUESTS_MS, undefined, { ref: false })]);
@@ -81,8 +89,9 @@ export class Service {
 		await this.#agents.close();
 	}
 
-	/** Closes the files, when nobody reads any more. */
+	/** Closes the files, when nobody reads any more, and sends the last spans. */
 	async close(): Promise<void> {
+		await this.telemetry.close();
 		await this.host.close();
 		this.#owner.close();
 	}
@@ -100,7 +109,7 @@ export class Service {
 				await this.#folders.make(skill, plan, job.request);
 				await this.host.create(plan);
 			});
-			log.info(`run ${job.run_id} of skill ${job.skill} was made`);
+			log.info`run ${job.run_id} of skill ${job.skill} was made`;
 			// By now the run may have gone on; a client gets to see where it began.
 			const [first = ''] = await this.host.lines(job.run_id);
 			using run = Run.firstJson(plan, first)[0];
@@ -114,7 +123,7 @@ export class Service {
 		return this.#working(async () => {
 			const receipt = await this.host.tell(runId, event);
 			if (receipt === undefined) throw new Error('requests get receipts');
-			log.info(`run ${runId} took a ${kind}: ${receipt.receipt}`);
+			log.info`run ${runId} took a ${kind}: ${receipt.receipt}`;
 			return receipt;
 		});
 	}
@@ -142,7 +151,8 @@ export class Service {
 
 	/** How the service is, as JSON text. */
 	async health(): Promise<string> {
-		const [slots, unfinished] = [await this.host.slots(), await this.host.unfinished()];
+		const [slots, counts] = [await this.host.slots(), await this.host.countUnfinished()];
+		const unfinished = Object.values(counts).reduce((sum, count) => sum + count, 0);
 		return compact({ status: this.#stopping ? 'stopping' : 'ok', version: version(), slots, unfinished });
 	}
 

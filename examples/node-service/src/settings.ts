@@ -5,6 +5,7 @@ import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import type { LogForm } from './log.js';
 
 // From dist/, where this file is a part of main.js.
 const EXAMPLES = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
@@ -13,7 +14,7 @@ export const SHARED = join(EXAMPLES, 'service');
 
 const USAGE = `usage: turnlatch-service [--host HOST] [--port PORT] [--data DIR] [--skills DIR] [--engines FILE]
                          [--console DIR] [--slots SLOTS] [--engine embedded|dbos] [--database-url URL]
-                         [--worker ID]
+                         [--worker ID] [--log text|json]
 
 Serves turnlatch runs over HTTP.
 
@@ -29,6 +30,7 @@ Serves turnlatch runs over HTTP.
   --database-url URL
                    the PostgreSQL database of dbos; better told in TURNLATCH_DATABASE_URL, which others cannot read
   --worker ID      the name of this service among those of the database (that of the machine)
+  --log FORM       how the log is written to stderr: text or json (text)
 
 TURNLATCH_TOKEN in the environment is the bearer token that clients must send.
 `;
@@ -38,6 +40,11 @@ export const TOKEN = 'TURNLATCH_TOKEN';
 
 /** The variable of the environment that has the address of the database. */
 export const DATABASE_URL = 'TURNLATCH_DATABASE_URL';
+
+/** Whether agents must not get this variable: the token, the database's address, and what spans are sent with. */
+export function isSecret(variable: string): boolean {
+	return variable === TOKEN || variable === DATABASE_URL || /^OTEL_.*_HEADERS$/.test(variable);
+}
 
 /** The service cannot start like this. */
 export class SettingsInvalid extends Error {}
@@ -59,6 +66,7 @@ export interface Settings {
 	readonly databaseUrl: string;
 	readonly worker: string;
 	readonly token: string | undefined;
+	readonly log: LogForm;
 	/** Whether only programs of this machine can connect. */
 	readonly onLoopback: boolean;
 }
@@ -94,6 +102,7 @@ export function readSettings(
 		databaseUrl,
 		worker,
 		token,
+		log: logForm(options.log),
 		onLoopback,
 	};
 }
@@ -136,12 +145,18 @@ function readOptions(given: readonly string[]) {
 				engine: text('embedded'),
 				'database-url': text(''),
 				worker: text(hostname()),
+				log: text('text'),
 				help: { type: 'boolean', short: 'h', default: false },
 			},
 		}).values;
 	} catch (error) {
 		throw new SettingsInvalid(`${error instanceof Error ? error.message : error}\n${USAGE}`);
 	}
+}
+
+function logForm(text: string): LogForm {
+	if (text !== 'text' && text !== 'json') throw new SettingsInvalid(`--log is text or json, not ${text}`);
+	return text;
 }
 
 function wholeNumber(option: string, text: string, least: number, most: number): number {

@@ -67,7 +67,7 @@ export class Skills {
 		} catch (error) {
 			if (!(error instanceof Unreadable)) throw error;
 			// Without its schema a skill would accept what its author refuses, so there is no such skill.
-			log.warning(`skill ${name} is not served: ${error.message}`);
+			log.warning`skill ${name} is not served: ${error.message}`;
 			return undefined;
 		}
 	}

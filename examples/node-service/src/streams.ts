@@ -170,7 +170,7 @@ async function stream(
 	try {
 		await pipeline(Readable.from(events(listener)), raw);
 	} catch (error) {
-		if (!raw.destroyed || raw.errored !== null) log.error(`${reply.request.method} ${reply.request.url} broke`, error);
+		if (!raw.destroyed || raw.errored !== null) log.error(error)`${reply.request.method} ${reply.request.url} broke`;
 	} finally {
 		service.changes.unfollow(runId, listener);
 	}

@@ -28,6 +28,7 @@ def main() -> None:
     log_to_stderr()
     try:
         settings = read_settings(None, os.environ)
+        log_to_stderr(settings.log)
         asyncio.run(_serve(settings, _listen(settings)))
     except SettingsInvalid as invalid:
         print(f"turnlatch-service: {invalid}", file=sys.stderr)

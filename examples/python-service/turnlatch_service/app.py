@@ -18,6 +18,7 @@ from .safety import answer_bug, answer_error, read_body
 from .service import Service
 from .settings import SHARED
 from .streams import all_events, read_last_event_id, run_events
+from .telemetry import METRICS_TYPE
 
 
 def make_app(service: Service, console: Path) -> FastAPI:
@@ -48,6 +49,10 @@ def _add_service_routes(app: FastAPI, service: Service) -> None:
     @app.get("/v1/health")
     async def health() -> Response:
         return json_response(await service.health())
+
+    @app.get("/metrics")
+    async def metrics() -> Response:
+        return Response(await service.metrics(), headers={"Content-Type": METRICS_TYPE})
 
     @app.get("/v1/skills")
     async def skills() -> Response:

@@ -11,14 +11,13 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from turnlatch import Applied, DriverMisused, Plan, StoreConflict
 from turnlatch.hosts.dbos import DbosDriver
-from turnlatch.parts import OnNotify
 from turnlatch.types import Event
 
 from . import dbos_jobs
 from .agents import Agents
 from .data_folder import DataFolder
 from .errors import NotServed
-from .hosting import Change, SlotUse
+from .hosting import Change, Hooks, SlotUse
 from .listing import Listing, ListQuery
 from .predecessor import predecessor_gone
 from .settings import Settings, SettingsInvalid
@@ -28,7 +27,7 @@ from .store import Changes
 class DbosHosting:
     """One worker, which answers for the runs of all."""
 
-    def __init__(self, settings: Settings, folder: DataFolder, agents: Agents, on_notify: OnNotify) -> None:
+    def __init__(self, settings: Settings, folder: DataFolder, agents: Agents, hooks: Hooks) -> None:
         self.changes = Changes()
         self._listing, self._one_page = Listing(), asyncio.Lock()
         self._locks = folder.locks
@@ -39,7 +38,8 @@ class DbosHosting:
             database_url=settings.database_url,
             path=folder.file,
             executor_id=settings.worker,
-            on_notify=on_notify,
+            on_notify=hooks.on_notify,
+            on_observed=hooks.on_observed,
         )
         self._waking: asyncio.Task[None] | None = None
 
@@ -110,9 +110,9 @@ class DbosHosting:
         use = await self._driver.slots()
         return SlotUse(use.total, sorted(use.held), use.waiting)
 
-    async def count_unfinished(self) -> int:
-        """How many runs have not ended."""
-        return sum((await self._driver.count_unfinished()).values())
+    async def count_unfinished(self) -> dict[str, int]:
+        """How many runs have not ended, by their status."""
+        return await self._driver.count_unfinished()
 
     async def _wake(self) -> None:
         async for run_id in self._driver.changes():

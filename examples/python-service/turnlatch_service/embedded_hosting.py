@@ -9,14 +9,13 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from turnlatch import Applied, AsyncioTimers, Driver, DriverMisused, LocalSlots, Plan, RunUnknown
-from turnlatch.parts import OnNotify
 from turnlatch.types import Event
 
 from .agents import Agents
 from .data_folder import DataFolder
 from .database import Database
 from .errors import NotServed
-from .hosting import Change, SlotUse
+from .hosting import Change, Hooks, SlotUse
 from .jobs import JobRows, Jobs
 from .listing import Listing, ListQuery
 from .predecessor import predecessor_gone
@@ -28,7 +27,7 @@ _TRY_AGAIN_SEC = 30.0
 class EmbeddedHosting:
     """One data folder, driven by one process."""
 
-    def __init__(self, slots: int, folder: DataFolder, agents: Agents, on_notify: OnNotify) -> None:
+    def __init__(self, slots: int, folder: DataFolder, agents: Agents, hooks: Hooks) -> None:
         self.changes = Changes()
         self._store = WatchedStore(folder.file, self.changes, self._forget_soon)
         # Pages are long reads, for which nobody who makes a job should wait.
@@ -37,7 +36,12 @@ class EmbeddedHosting:
         self._slots = LocalSlots(slots)
         self._locks = folder.locks
         self._driver = Driver(
-            slots=self._slots, timers=AsyncioTimers(), processes=agents, store=self._store, on_notify=on_notify
+            slots=self._slots,
+            timers=AsyncioTimers(),
+            processes=agents,
+            store=self._store,
+            on_notify=hooks.on_notify,
+            on_observed=hooks.on_observed,
         )
         self._making: set[str] = set()
         self._made = asyncio.Condition()
@@ -105,9 +109,9 @@ class EmbeddedHosting:
         granted = self._slots.granted()
         return SlotUse(self._slots.size, sorted(granted), len(self._slots.held() - granted))
 
-    async def count_unfinished(self) -> int:
-        """How many runs have not ended."""
-        return len(await self._store.unfinished())
+    async def count_unfinished(self) -> dict[str, int]:
+        """How many runs have not ended, by their status."""
+        return self._driver.count_unfinished()
 
     @asynccontextmanager
     async def _only_maker_of(self, run_id: str) -> AsyncGenerator[None, None]:

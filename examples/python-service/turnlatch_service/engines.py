@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from turnlatch import Rejected, StreamDecoder
 
-from .settings import DATABASE_URL, TOKEN, SettingsInvalid
+from .settings import SettingsInvalid, is_secret
 
 _MEMBERS = {"first", "resume", "sticky", "stream", "timeout_sec", "env", "inherit"}
 _STICKY_MEMBERS = {"command", "stream", "end_of_turn"}
@@ -152,10 +152,8 @@ def _names(given: Any) -> list[str]:
     names: list[Any] = cast("list[Any]", given) if isinstance(given, list) else [None]
     if not all(isinstance(name, str) and name and not set(name) & set("=\0") for name in names):
         raise ValueError("inherit is a list of names of environment variables")
-    if TOKEN in names:
-        raise ValueError(f"inherit cannot have {TOKEN}: agents must not speak for those who use the service")
-    if DATABASE_URL in names:
-        raise ValueError(f"inherit cannot have {DATABASE_URL}: agents must not reach into the runs of others")
+    if secrets := [name for name in names if is_secret(name)]:
+        raise ValueError(f"inherit cannot have {secrets[0]}: agents must not speak for those who use the service")
     return names
 
 

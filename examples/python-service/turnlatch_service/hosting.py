@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from turnlatch import Applied, Plan
-from turnlatch.parts import OnNotify
+from turnlatch.parts import OnNotify, OnObserved
 from turnlatch.types import Event
 
 from .agents import Agents
@@ -33,6 +33,14 @@ class Change:
     number: int
     run_id: str
     revision: int
+
+
+@dataclass(frozen=True)
+class Hooks:
+    """Who is told what happens to runs."""
+
+    on_notify: OnNotify
+    on_observed: OnObserved
 
 
 class Hosting(Protocol):
@@ -86,19 +94,19 @@ class Hosting(Protocol):
         """The slots, of all services that share the runs."""
         ...
 
-    async def count_unfinished(self) -> int:
-        """How many runs have not ended."""
+    async def count_unfinished(self) -> dict[str, int]:
+        """How many runs have not ended, by their status."""
         ...
 
 
-def choose_hosting(settings: Settings, folder: DataFolder, agents: Agents, on_notify: OnNotify) -> Hosting:
+def choose_hosting(settings: Settings, folder: DataFolder, agents: Agents, hooks: Hooks) -> Hosting:
     """What the settings name. Only that is imported: DBOS need not be installed for a service without it."""
     if settings.engine == "embedded":
         from .embedded_hosting import EmbeddedHosting
 
-        return EmbeddedHosting(settings.slots, folder, agents, on_notify)
+        return EmbeddedHosting(settings.slots, folder, agents, hooks)
     try:
         from .dbos_hosting import DbosHosting
     except ImportError as error:
         raise SettingsInvalid(str(error)) from None
-    return DbosHosting(settings, folder, agents, on_notify)
+    return DbosHosting(settings, folder, agents, hooks)

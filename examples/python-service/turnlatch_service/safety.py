@@ -24,6 +24,7 @@ _BODY_BYTES = 2 * 1024 * 1024
 _READ_PAST_BYTES = 8 * 1024 * 1024
 _LOOPBACK_NAMES = {"localhost", "127.0.0.1", "[::1]"}
 _PUBLIC = "/v1/health"
+_METRICS = "/metrics"
 
 
 class Guard:
@@ -60,7 +61,8 @@ class Guard:
             if origin.lower() not in (f"http://{host}", f"https://{host}"):
                 raise NotServed("ORIGIN_FORBIDDEN", "pages of other origins may not use this service")
         path = request.scope["path"]
-        if self._settings.token is not None and path.startswith("/v1/") and path != _PUBLIC:
+        is_for_all = path == _PUBLIC or not (path.startswith("/v1/") or path == _METRICS)
+        if self._settings.token is not None and not is_for_all:
             scheme, _, given = request.headers.get("authorization", "").partition(" ")
             known = hmac.compare_digest(given.strip().encode("latin-1"), self._settings.token.encode())
             if scheme.lower() != "bearer" or not known:

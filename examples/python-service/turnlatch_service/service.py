@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import uuid
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -16,11 +17,12 @@ from .agents import Agents
 from .data_folder import DataFolder
 from .engines import read_engines
 from .errors import NotServed, compact
-from .hosting import choose_hosting
+from .hosting import Hooks, choose_hosting
 from .log import log
 from .run_folders import RunFolders
 from .settings import Settings, SettingsInvalid
 from .skills import Skills
+from .telemetry import Telemetry
 from .words import Words
 
 _LAST_REQUESTS_SEC = 5.0
@@ -37,7 +39,10 @@ class Service:
         self._skills, self._folders = Skills(settings.skills), RunFolders(settings.data)
         self.words = Words()
         self._agents = Agents(self._engines, self._folders, self._data.locks, self.words)
-        self.hosting = choose_hosting(settings, self._data, self._agents, self._status_changed)
+        self.telemetry = Telemetry(os.environ)
+        self.hosting = choose_hosting(
+            settings, self._data, self._agents, Hooks(self._status_changed, self.telemetry.observe)
+        )
         self.stopping = asyncio.Event()
         self._at_work = 0
         self._left = asyncio.Condition()
@@ -45,7 +50,7 @@ class Service:
     async def start(self) -> None:
         """Goes on with what an earlier process left."""
         await self.hosting.open()
-        log.info("recovered %d unfinished runs", await self.hosting.count_unfinished())
+        log.info("recovered %d unfinished runs", await self._count_unfinished())
 
     async def stop(self) -> None:
         """Takes no more requests, lets those under way finish, and ends every agent. The next start goes on."""
@@ -57,9 +62,10 @@ class Service:
         await self._agents.close()
 
     async def close(self) -> None:
-        """Closes the files, when nobody reads any more."""
+        """Closes the files, when nobody reads any more, and sends the last spans."""
         await self.hosting.close()
         self._data.close()
+        await asyncio.to_thread(self.telemetry.close)
 
     async def create_job(self, body: str) -> tuple[str, str]:
         """Makes a run as the core reads the request. Its id, and what it looked like when it was made."""
@@ -103,8 +109,12 @@ class Service:
         use = await self.hosting.slots()
         slots = {"total": use.total, "held": use.held, "waiting": use.waiting}
         status = "stopping" if self.stopping.is_set() else "ok"
-        unfinished = await self.hosting.count_unfinished()
+        unfinished = await self._count_unfinished()
         return compact({"status": status, "version": __version__, "slots": slots, "unfinished": unfinished})
+
+    async def metrics(self) -> bytes:
+        """What is measured, as Prometheus reads it."""
+        return self.telemetry.metrics(await self.hosting.count_unfinished())
 
     def check_open(self) -> None:
         """Raises if nothing new is taken any more."""
@@ -121,6 +131,9 @@ class Service:
             async with self._left:
                 self._at_work -= 1
                 self._left.notify_all()
+
+    async def _count_unfinished(self) -> int:
+        return sum((await self.hosting.count_unfinished()).values())
 
     async def _nobody_at_work(self) -> None:
         async with self._left:

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .log import LogForm
+
 _EXAMPLES = Path(__file__).resolve().parents[2]
 TOKEN = "TURNLATCH_TOKEN"
 """The environment variable with the token that clients have to know."""
@@ -19,6 +21,11 @@ SHARED = _EXAMPLES / "service"
 """What both services share: the API's description, the engine table, the scripted agent, the skills."""
 
 _WORKER = re.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+def is_secret(variable: str) -> bool:
+    """Whether agents must not get this variable: the token, the database's address, and what spans are sent with."""
+    return variable in (TOKEN, DATABASE_URL) or (variable.startswith("OTEL_") and variable.endswith("_HEADERS"))
 
 
 class SettingsInvalid(Exception):
@@ -40,6 +47,7 @@ class Settings:
     engine: str
     database_url: str | None = field(repr=False)
     worker: str | None
+    log: LogForm
 
     @property
     def way(self) -> str:
@@ -76,6 +84,7 @@ def read_settings(arguments: Sequence[str] | None, environment: Mapping[str, str
         "--database-url", default=environment.get(DATABASE_URL) or None, help=f"PostgreSQL, for dbos; or {DATABASE_URL}"
     )
     parser.add_argument("--worker", help="this service's name among those that share a database; the host's name")
+    parser.add_argument("--log", choices=["text", "json"], default="text", help="how the log is written to stderr")
     given = parser.parse_args(arguments)
     token = environment.get(TOKEN) or None
     settings = Settings(
@@ -90,6 +99,7 @@ def read_settings(arguments: Sequence[str] | None, environment: Mapping[str, str
         engine=given.engine,
         database_url=given.database_url,
         worker=_worker(given.engine, given.database_url, given.worker),
+        log=given.log,
     )
     if not settings.on_loopback and token is None:
         raise SettingsInvalid(f"{given.host} can be reached from outside: set {TOKEN}, or use 127.0.0.1")

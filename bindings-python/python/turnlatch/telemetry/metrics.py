@@ -19,13 +19,13 @@ _WAITING = (1, 10, 60, 300, 900, 3600, 14400, 86400, 604800)
 class Metrics:
     """Counts and measures what a driver observes; ``observe`` is for its ``on_observed``.
 
-    ``count_by_status`` is asked at every scrape how many runs there are; a driver's method of this name will do.
+    ``count_unfinished`` is asked at every scrape how many runs there are; a driver's method of this name will do.
     """
 
     def __init__(
         self,
         registry: CollectorRegistry = REGISTRY,
-        count_by_status: Callable[[], Mapping[str, int]] | None = None,
+        count_unfinished: Callable[[], Mapping[str, int]] | None = None,
     ) -> None:
         def counter(name: str, meaning: str, *labels: str) -> Counter:
             return Counter(f"turnlatch_{name}", meaning, labels, registry=registry)
@@ -43,8 +43,8 @@ class Metrics:
         self._slot_wait = histogram("slot_wait_seconds", "How long runs waited for a slot", _SLOT_WAIT, "engine")
         self._turn = histogram("turn_seconds", "How long turns took", _TURN, "engine", "status")
         self._waiting = histogram("waiting_seconds", "How long runs waited for a person", _WAITING, "resolution_mode")
-        if count_by_status is not None:
-            registry.register(_Runs(count_by_status))
+        if count_unfinished is not None:
+            registry.register(_Runs(count_unfinished))
 
     def observe(self, observation: Observation) -> None:
         """Takes what a driver observed."""
@@ -84,8 +84,8 @@ class Metrics:
 class _Runs(Collector):
     """Asked at a scrape, because what counts is what is stored and not what this process has seen."""
 
-    def __init__(self, count_by_status: Callable[[], Mapping[str, int]]) -> None:
-        self._count_by_status = count_by_status
+    def __init__(self, count_unfinished: Callable[[], Mapping[str, int]]) -> None:
+        self._count_unfinished = count_unfinished
 
     def describe(self) -> Iterator[GaugeMetricFamily]:
         """What there will be, without counting."""
@@ -94,9 +94,9 @@ class _Runs(Collector):
     def collect(self) -> Iterator[GaugeMetricFamily]:
         """The counts of now. Those of unfinished runs are there also if they are 0."""
         family = GaugeMetricFamily("turnlatch_runs", _RUNS, labels=["status"])
-        for status, count in {**dict.fromkeys(_UNFINISHED, 0), **self._count_by_status()}.items():
+        for status, count in {**dict.fromkeys(_UNFINISHED, 0), **self._count_unfinished()}.items():
             family.add_metric([status], count)
         yield family
 
 
-_RUNS = "Runs by where they are"
+_RUNS = "Runs that have not ended, by their status"

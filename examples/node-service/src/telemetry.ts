@@ -1,0 +1,59 @@
+/** What the service tells of itself: metrics, traces and, as JSON, a line in the log for each step. */
+
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { Registry } from 'prom-client';
+import type { Observation } from 'turnlatch';
+import { type CountUnfinished, Metrics, Traces } from 'turnlatch/telemetry';
+import { logStep } from './log.js';
+
+const ENDPOINTS = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
+const LAST_SPANS_MS = 2000;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Takes what the driver observes. Spans are sent in the background, and dropped if nobody takes them. */
+export class Telemetry {
+	readonly #registry = new Registry();
+	readonly #metrics: Metrics;
+	readonly #provider: BasicTracerProvider | undefined;
+	readonly #traces: Traces | undefined;
+
+	constructor(environment: Environment, countUnfinished: CountUnfinished) {
+		this.#metrics = new Metrics({ registry: this.#registry, countUnfinished });
+		if (ENDPOINTS.some((name) => environment[name])) {
+			this.#provider = exporting(environment);
+			this.#traces = new Traces(this.#provider);
+		}
+	}
+
+	/** For the driver's `onObserved`. */
+	observe(observation: Observation): void {
+		this.#metrics.observe(observation);
+		this.#traces?.observe(observation);
+		logStep(observation);
+	}
+
+	/** The metrics as Prometheus reads them, and what they are. */
+	async metrics(): Promise<{ type: string; text: string }> {
+		return { type: this.#registry.contentType, text: await this.#registry.metrics() };
+	}
+
+	/** Sends the last spans, if somebody takes them soon. */
+	async close(): Promise<void> {
+		if (this.#provider === undefined) return;
+		const late = new Promise<void>((resolve) => {
+			setTimeout(resolve, LAST_SPANS_MS).unref();
+		});
+		await Promise.race([this.#provider.shutdown().catch(() => {}), late]);
+	}
+}
+
+function exporting(environment: Environment): BasicTracerProvider {
+	const name = environment.OTEL_SERVICE_NAME || 'turnlatch-service';
+	return new BasicTracerProvider({
+		resource: resourceFromAttributes({ 'service.name': name }),
+		spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
+	});
+}
