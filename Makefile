@@ -142,12 +142,15 @@ test-rust: setup-rust
 	$(CARGO) test $(CODE) -- --show-output
 	$(PYTHON) scripts/check_examples.py
 
-# The tests run in an environment of their own that has the wheel, the test runner and nothing else, made anew each time.
+# The tests run in an environment of their own that has the wheel, the test runner and nothing else, made anew each time;
+# then those of the extra that measures, with what it needs.
 test-python: setup-python
 	$(CARGO) build $(CODE) --bins
 	$(PYTHON) -m venv --clear $(TEST_VENV)
 	$(TEST_VENV)/bin/pip install --quiet --constraint bindings-python/requirements-dev.txt $(VENV)/wheels/*.whl pytest hypothesis
-	cd $(TEST_VENV) && TURNLATCH_CHECKER=$(CURDIR)/target/debug/checker bin/pytest -q --config-file $(CURDIR)/bindings-python/pyproject.toml --ignore $(CURDIR)/bindings-python/tests/hosts $(CURDIR)/bindings-python/tests
+	cd $(TEST_VENV) && TURNLATCH_CHECKER=$(CURDIR)/target/debug/checker bin/pytest -q --config-file $(CURDIR)/bindings-python/pyproject.toml --ignore $(CURDIR)/bindings-python/tests/hosts --ignore $(CURDIR)/bindings-python/tests/telemetry $(CURDIR)/bindings-python/tests
+	$(TEST_VENV)/bin/pip install --quiet --constraint bindings-python/requirements-dev.txt "$$(echo $(VENV)/wheels/*.whl)[telemetry]" opentelemetry-sdk
+	cd $(TEST_VENV) && bin/pytest -q --config-file $(CURDIR)/bindings-python/pyproject.toml $(CURDIR)/bindings-python/tests/telemetry
 	$(VENV)/bin/python scripts/check_package.py $(VENV)/wheels/*.whl
 
 # Real databases and real workers, in an environment of their own that has the wheel with its extra. Half of it is waiting, so

@@ -69,6 +69,32 @@ def test_a_run_asks_waits_is_answered_and_finishes(place: Place, tmp_path: Path)
     ]
 
 
+def test_what_happens_is_observed_once_it_is_saved(place: Place, tmp_path: Path) -> None:
+    observations: list[Any] = []
+
+    async def scenario(driver: DbosDriver) -> None:
+        await driver.start(plan("ask-1"))
+        await driver.wait("ask-1", "waiting_user")
+        assert (await driver.reply("ask-1", 7, "x"))["code"] == "UNKNOWN_INTERACTION"
+        with pytest.raises(Rejected):
+            await driver.tell("ask-1", {"type": "reply", "interaction_id": 8, "response": "x"})
+        await driver.reply("ask-1", 1, "c.txt")
+        await driver.wait("ask-1")
+        await driver.settled("ask-1")
+
+    drive(place, tmp_path, scenario, on_observed=observations.append)
+    assert [(seen["event"], seen.get("left"), seen.get("rejected")) for seen in observations] == [
+        ("created", None, None),
+        ("slot_granted", "queued", None),
+        ("turn_finished", "running", None),
+        ("reply", None, "UNKNOWN_INTERACTION"),
+        ("reply", None, "UNKNOWN_INTERACTION"),
+        ("reply", "waiting_user", None),
+        ("slot_granted", "queued", None),
+        ("turn_finished", "running", None),
+    ]
+
+
 def test_every_reply_gets_its_receipt(place: Place, tmp_path: Path) -> None:
     async def scenario(driver: DbosDriver) -> None:
         await driver.start(plan("ask-1"))
