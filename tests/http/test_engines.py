@@ -32,6 +32,7 @@ WRONG_ENGINES: dict[str, tuple[str, Any]] = {
     "an inherited number": ("inherit", {"first": ["agent"], "inherit": [5]}),
     "an inherited assignment": ("inherit", {"first": ["agent"], "inherit": ["API_KEY=1"]}),
     "the service's own token": ("inherit", {"first": ["agent"], "inherit": ["TURNLATCH_TOKEN"]}),
+    "what spans are sent with": ("inherit", {"first": ["agent"], "inherit": ["OTEL_EXPORTER_OTLP_HEADERS"]}),
     "a sticky text": ("sticky", {"first": ["agent"], "sticky": "agent"}),
     "no sticky command": ("sticky.command", {"first": ["agent"], "sticky": {"end_of_turn": "---"}}),
     "an unknown sticky member": (
