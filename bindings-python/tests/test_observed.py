@@ -33,7 +33,7 @@ def test_steps_and_rejections_are_observed_after_they_were_saved(tmp_path: Path)
         async with hosted(store, on_observed=observed) as host:
             await host.driver.start(plan())
             await host.driver.wait("r1", "waiting_user")
-            assert host.driver.count_by_status() == {"waiting_user": 1}
+            assert host.driver.count_unfinished() == {"waiting_user": 1}
             assert (await host.driver.reply("r1", 9, SECRET))["code"] == "UNKNOWN_INTERACTION"
             with pytest.raises(Rejected, match="EVENT_MALFORMED"):
                 await host.driver.tell("r1", {"type": SECRET})  # type: ignore[typeddict-item]

@@ -49,7 +49,7 @@ const withoutValue = (line: string) => line.slice(0, line.lastIndexOf(' '));
 
 test('metrics of a run', async () => {
 	const registry = new Registry();
-	const metrics = new Metrics({ registry, countByStatus: async () => ({ waiting_user: 3 }) });
+	const metrics = new Metrics({ registry, countUnfinished: async () => ({ waiting_user: 3 }) });
 	play(metrics.observe);
 	play(metrics.observe, 'r2', 'TIMEOUT');
 	const found = seriesOf(await registry.metrics());
@@ -74,7 +74,7 @@ test('metrics of a run', async () => {
 
 test('many runs and many reasons make no more series', async () => {
 	const registry = new Registry();
-	const metrics = new Metrics({ registry, countByStatus: () => ({}) });
+	const metrics = new Metrics({ registry, countUnfinished: () => ({}) });
 	play(metrics.observe, 'r', 'REASON');
 	const before = seriesOf(await registry.metrics()).map(withoutValue);
 	for (let number = 0; number < 10_000; number += 1) play(metrics.observe, `r${number}`, `REASON_${number}`);
@@ -148,7 +148,7 @@ scenario('steps and rejections are observed after they were saved', async (store
 			async ({ driver, ...host }) => {
 				await driver.start(plan());
 				await driver.wait('r1', 'waiting_user');
-				assert.deepEqual(driver.countByStatus(), { waiting_user: 1 });
+				assert.deepEqual(driver.countUnfinished(), { waiting_user: 1 });
 				assert.equal((await driver.reply('r1', 9, SECRET)).code, 'UNKNOWN_INTERACTION');
 				await assert.rejects(driver.tell('r1', { type: SECRET } as never), { code: 'EVENT_MALFORMED' });
 				await driver.reply('r1', 1, SECRET, { idempotency_key: 'k' });
