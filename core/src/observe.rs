@@ -128,7 +128,7 @@ impl Run {
                 Some(Outcome::Succeeded { .. }) | None => None,
             }),
             usage: match &entry.event {
-                Event::TurnFinished(report) => report.usage.clone(),
+                Event::TurnFinished(report) => report.usage,
                 _ => None,
             },
             ..plain

@@ -1,0 +1,45 @@
+"""What docs/operations.md says of upgrades and of copies of the database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from hosting import plan
+from turnlatch.hosts.dbos import DbosDriver
+
+from .postgres import Postgres
+from .test_dbos_runs import drive
+
+
+async def ask(driver: DbosDriver) -> None:
+    await driver.start(plan("ask-1"))
+    await driver.wait("ask-1", "waiting_user")
+    await driver.settled("ask-1")
+
+
+async def answer(driver: DbosDriver) -> None:
+    assert (await driver.reply("ask-1", 1, "c.txt"))["receipt"] == "accepted"
+    assert (await driver.wait("ask-1"))["data"] == {"file": "c.txt"}
+    await driver.settled("ask-1")
+
+
+def test_a_waiting_run_goes_on_under_the_version_that_takes_its_reply(place: dict[str, Any], tmp_path: Path) -> None:
+    drive(place, tmp_path, ask, application_version="old")
+    drive(place, tmp_path, answer, application_version="new")
+
+
+def test_a_dump_is_a_host_of_that_moment(postgres: Postgres, tmp_path: Path) -> None:
+    first, second = postgres.database(), postgres.database()
+    drive({"database_url": first}, tmp_path, ask)
+    dump = postgres.folder / "runs.dump"
+    postgres.run("pg_dump", "--format=custom", f"--file={dump}", f"--dbname={first}")
+    drive({"database_url": first}, tmp_path, answer)
+    postgres.run("pg_restore", f"--dbname={second}", str(dump))
+
+    async def again(driver: DbosDriver) -> None:
+        run = await driver.run("ask-1")
+        assert (run.status, run.revision) == ("waiting_user", 3)
+        await answer(driver)
+
+    drive({"database_url": second}, tmp_path, again)
