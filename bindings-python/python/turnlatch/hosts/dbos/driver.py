@@ -218,12 +218,6 @@ class DbosDriver:
         office = self._opened()
         return await office.read(office.tables.count_unfinished)
 
-    async def count_by_status(self) -> dict[str, int]:
-        """How many runs there are in each status: those that have not ended as they are now, and all that ever ended.
-        The cost is that of the runs which have not ended, or have since somebody asked the last time."""
-        office = self._opened()
-        return await office.in_thread(office.ledger.count_by_status)
-
     async def slots(self) -> SlotUse:
         """The slots of all workers together, as the database has them."""
         office = self._opened()

@@ -1,5 +1,4 @@
-"""What is worked out when somebody asks, so that nobody who changes a run has to wait for it: a number for every
-journal line, and how many runs have ended.
+"""A number for every journal line, given when somebody asks, so that nobody who changes a run has to wait for it.
 
 A follower of all runs goes on after the last number it has seen, so a line must never get a number below one that
 could be seen before it. A number that is drawn when a line is written does not do: who draws first may commit last. So
@@ -8,7 +7,6 @@ lines are written without one, and whoever wants to read numbers first gives som
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -16,7 +14,7 @@ import sqlalchemy as sa
 from .advance import Advance
 from .tables import LEDGER_LOCK, Tables
 
-_AT_ONCE = 5000  # lines or runs in one transaction
+_AT_ONCE = 5000  # lines in one transaction
 
 _LAST = "SELECT COALESCE(MAX(number), 0) FROM turnlatch_journal"
 _UNNUMBERED = "SELECT 1 FROM turnlatch_journal WHERE number IS NULL LIMIT 1"
@@ -27,16 +25,6 @@ _NUMBER = """UPDATE turnlatch_journal SET number = fresh.number FROM (
     ) AS unnumbered
 ) AS fresh WHERE turnlatch_journal.place = fresh.place"""
 _AFTER = "SELECT number, run_id, revision FROM turnlatch_journal WHERE number > :number ORDER BY number LIMIT :most"
-
-_UNCOUNTED = "SELECT 1 FROM turnlatch_runs WHERE counted = 0 AND ended = 1 LIMIT 1"
-_COUNT = """UPDATE turnlatch_runs SET counted = 1 WHERE run_id IN (
-    SELECT run_id FROM turnlatch_runs WHERE counted = 0 AND ended = 1 LIMIT :most
-) RETURNING status"""
-_ADD = """INSERT INTO turnlatch_totals VALUES (:status, :runs)
-    ON CONFLICT (status) DO UPDATE SET runs = turnlatch_totals.runs + :runs"""
-# One statement, so that a run that is counted meanwhile is neither left out nor counted twice.
-_BY_STATUS = """SELECT status, COUNT(*) FROM turnlatch_runs WHERE counted = 0 GROUP BY status
-    UNION ALL SELECT status, runs FROM turnlatch_totals"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +54,6 @@ class Ledger:
         values = {"number": number, "most": most}
         return self._advance.read(lambda db: [Change(*row) for row in db.execute(sa.text(_AFTER), values)])
 
-    def count_by_status(self) -> dict[str, int]:
-        """How many runs there are, and have been, in each status; those of status that nobody has are left out."""
-        while self._advance.read(lambda db: _any(db, _UNCOUNTED)):
-            self._advance.write(self._count_some)
-        found: Counter[str] = Counter()
-        for status, runs in self._advance.read(lambda db: db.exec_driver_sql(_BY_STATUS).all()):
-            found[str(status)] += int(runs)
-        return dict(found)
-
     def _give_numbers(self) -> None:
         while self._advance.read(lambda db: _any(db, _UNNUMBERED)):
             self._advance.write(self._number_some)
@@ -84,12 +63,6 @@ class Ledger:
         # Asked under the lock, by a statement of its own: it sees every number that was given before.
         last = int(db.exec_driver_sql(_LAST).scalar_one())
         db.execute(sa.text(_NUMBER), {"last": last, "most": _AT_ONCE})
-
-    def _count_some(self, db: sa.Connection) -> None:
-        self._tables.advisory_lock(db, LEDGER_LOCK)
-        ended = Counter(str(row[0]) for row in db.execute(sa.text(_COUNT), {"most": _AT_ONCE}))
-        for status, runs in ended.items():
-            db.execute(sa.text(_ADD), {"status": status, "runs": runs})
 
 
 def _any(db: sa.Connection, query: str) -> bool:

@@ -21,19 +21,17 @@ _CLAIM = "INSERT INTO turnlatch_meta (name, value) VALUES ('host', 'python') ON 
 _SCHEMA = (
     """CREATE TABLE IF NOT EXISTS turnlatch_runs (
         run_id TEXT PRIMARY KEY, created_at BIGINT NOT NULL, revision BIGINT NOT NULL, snapshot TEXT NOT NULL,
-        status TEXT NOT NULL, ended INTEGER NOT NULL DEFAULT 0, counted INTEGER NOT NULL DEFAULT 0
+        status TEXT NOT NULL, ended INTEGER NOT NULL DEFAULT 0
     )""",
     "CREATE INDEX IF NOT EXISTS turnlatch_runs_newest ON turnlatch_runs (created_at, run_id)",
     "CREATE INDEX IF NOT EXISTS turnlatch_runs_unfinished ON turnlatch_runs (created_at, run_id) WHERE ended = 0",
-    # Runs that the totals of the ledger do not count: those that have not ended, and those that ended lately.
-    "CREATE INDEX IF NOT EXISTS turnlatch_runs_uncounted ON turnlatch_runs (ended, status) WHERE counted = 0",
+    "CREATE INDEX IF NOT EXISTS turnlatch_runs_status ON turnlatch_runs (status) WHERE ended = 0",
     # Lines have a place (when they were written) and, as soon as somebody asks, a number (when they could be seen).
     """CREATE TABLE IF NOT EXISTS turnlatch_journal (
         place {serial} PRIMARY KEY, run_id TEXT NOT NULL, revision BIGINT NOT NULL, line TEXT NOT NULL, number BIGINT,
         UNIQUE (run_id, revision), UNIQUE (number)
     )""",
     "CREATE INDEX IF NOT EXISTS turnlatch_journal_unnumbered ON turnlatch_journal (place) WHERE number IS NULL",
-    "CREATE TABLE IF NOT EXISTS turnlatch_totals (status TEXT PRIMARY KEY, runs BIGINT NOT NULL)",
     """CREATE TABLE IF NOT EXISTS turnlatch_begun (
         run_id TEXT NOT NULL, effect_id TEXT NOT NULL, PRIMARY KEY (run_id, effect_id)
     )""",
@@ -126,7 +124,7 @@ class Tables:
 
     def count_unfinished(self, db: sa.Connection) -> dict[str, int]:
         """How many runs have not ended, by their status."""
-        asked = "SELECT status, COUNT(*) FROM turnlatch_runs WHERE ended = 0 AND counted = 0 GROUP BY status"
+        asked = "SELECT status, COUNT(*) FROM turnlatch_runs WHERE ended = 0 GROUP BY status"
         return {str(status): int(count) for status, count in db.exec_driver_sql(asked)}
 
     def lines(self, db: sa.Connection, run_id: str, after: int) -> list[str]:
