@@ -155,12 +155,11 @@ test-python: setup-python
 
 # Real databases and real workers, in an environment of their own that has the wheel with its extra. Half of it is waiting, so
 # two tests run at a time, each with a database server of its own. The services on an engine are asked what matters most there.
-test-hosts: setup-python setup-services setup-postgres
+test-hosts: setup-python setup-wasm setup-postgres
 	$(PYTHON) -m venv --clear $(HOSTS_VENV)
 	$(HOSTS_VENV)/bin/pip install --quiet --constraint bindings-python/requirements-dev.txt "$$(echo $(VENV)/wheels/*.whl)[dbos]" pytest pytest-xdist
 	cd $(HOSTS_VENV) && bin/pytest -q --numprocesses 2 --config-file $(CURDIR)/bindings-python/pyproject.toml $(CURDIR)/bindings-python/tests/hosts
 	cd bindings-wasm && node scripts/test.mjs --hosts
-	$(SERVICE_VENV)/bin/pytest -q --numprocesses 2 --rootdir tests/http -p no:cacheprovider --services node-dbos tests/http/test_jobs.py tests/http/test_streams.py tests/http/test_races.py
 
 # Chromium has to be there; CHROMIUM names it if it is not where systems put it. Python has to be there for the files that
 # both packages share.

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from itertools import permutations
 from pathlib import Path
 
 import pytest
 
-from node_dbos import SERVER, Postgres
-from running import LAUNCHERS, SUCCESSORS, RunningService
+from node_dbos import SERVER
+from running import LAUNCHERS, ROOT, SUCCESSORS, RunningService
+
+sys.path.append(str(ROOT / "bindings-python/tests/hosts"))
+from postgres import Postgres
 
 StartService = Callable[..., RunningService]
 
@@ -23,7 +27,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "every_engine: what an engine could get wrong, so it is tried on each")
-    config.addinivalue_line("markers", "postgres: needs a PostgreSQL server")
 
 
 def chosen_kinds(config: pytest.Config) -> list[str]:
@@ -44,17 +47,19 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("predecessor, successor", list(permutations(related, 2)))
 
 
-@pytest.fixture(scope="session", autouse=True)
-def database_server(request: pytest.FixtureRequest) -> Iterator[None]:
-    """A PostgreSQL server, if a kind of service or a test needs one."""
-    wanted = "node-dbos" in chosen_kinds(request.config)
-    if not wanted and not any(item.get_closest_marker("postgres") for item in request.session.items):
-        yield
-        return
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """A PostgreSQL server."""
     server = Postgres()
-    os.environ[SERVER] = server.url
-    yield
+    yield server
     server.close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def database_server(request: pytest.FixtureRequest) -> None:
+    """Tells the Node services on DBOS of a server, if there are any."""
+    if "node-dbos" in chosen_kinds(request.config):
+        os.environ[SERVER] = request.getfixturevalue("postgres").url("postgres")
 
 
 @pytest.fixture(scope="session")

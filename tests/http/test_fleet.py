@@ -36,13 +36,6 @@ class Worker(RunningService):
         super().start()
 
 
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[Postgres]:
-    server = Postgres()
-    yield server
-    server.close()
-
-
 @pytest.fixture
 def url(postgres: Postgres) -> str:
     return postgres.database()

@@ -8,12 +8,11 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from node_dbos import database_of
 from running import LAUNCHERS, RunningService, processes_of, until
-
-pytestmark = pytest.mark.postgres
 
 StartWorker = Callable[..., RunningService]
 
@@ -43,10 +42,10 @@ def go(service: RunningService, run_id: str) -> None:
 
 def owner(service: RunningService, run_id: str) -> str:
     """The worker that carries out the run's turn."""
-    query = f"SELECT executor_id FROM turnlatch_slots WHERE run_id = '{run_id}'"
-    psql = sorted(Path("/usr/lib/postgresql").glob("*/bin/psql"))[-1]
-    command = [psql, database_of(str(service.data)), "--tuples-only", "--no-align", f"--command={query}"]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+    query = "SELECT executor_id FROM turnlatch_slots WHERE run_id = %s"
+    with psycopg.connect(database_of(str(service.data))) as connection:
+        row = connection.execute(query, (run_id,)).fetchone()
+    return "" if row is None else str(row[0])
 
 
 def refused(*options: str) -> str:
