@@ -36,6 +36,7 @@ class HostStage(Stage):
         advanced = self.side.advance.create(self.plan)
         self.run = advanced.run
         self.full, self.compact, self.effects = Journal(self.plan), Journal(self.plan), []
+        self.observed = advanced.applied.observed
         self.record(advanced.applied)
 
     def event(self, event: Json, step: Members) -> Json:
@@ -51,7 +52,7 @@ class HostStage(Stage):
             advanced = self.side.advance.change(self.run.run_id, how)
         except Rejected as rejection:
             assert self.stored().to_json() == before, "a rejected event changes nothing"
-            return rejected(rejection)
+            return self.taken(rejected(rejection), rejection)
         self.run = self.stored()
         assert self.run.to_json() == advanced.run.to_json(), "what was answered is what was saved"
         then: Members = {"effects": advanced.applied.effects, "status": self.run.status}
