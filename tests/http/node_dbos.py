@@ -1,4 +1,4 @@
-"""The Node service on DBOS as one of the kinds: each data folder has a database of its own, on a server of the tests'."""
+"""The Node service on DBOS as a kind: each data folder has a database of its own, on a server of the tests'."""
 
 from __future__ import annotations
 
