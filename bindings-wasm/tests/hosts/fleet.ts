@@ -7,11 +7,12 @@ import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { replay } from 'turnlatch';
 import { DbosDriver } from 'turnlatch/dbos';
 import { PACKAGE } from '../files.js';
-import { processesMarked } from '../hosting.js';
+import { processesMarked, until } from '../hosting.js';
 import { turns } from './agents.js';
-import { exitCode, Postgres } from './postgres.js';
+import { asked, exitCode, Postgres } from './postgres.js';
 import type { WorkerConfig } from './worker.js';
 
 const WORKER = join(PACKAGE, 'build/tests-hosts/worker.mjs');
@@ -146,4 +147,34 @@ export function scenario(name: string, work: (fleet: Fleet, client: DbosDriver) 
 			await fleet.close();
 		}
 	});
+}
+
+/** Two workers, by their names. */
+export async function two(fleet: Fleet, options: Partial<WorkerConfig> = {}): Promise<Map<string, Worker>> {
+	const names = ['w1', 'w2'];
+	const workers = await Promise.all(names.map((name) => fleet.worker(name, options)));
+	return new Map(workers.map((worker, place) => [names[place] ?? '', worker]));
+}
+
+export function untilStarted(fleet: Fleet, runId: string, attempts = 1): Promise<void> {
+	return until(() => fleet.started(runId).length >= attempts);
+}
+
+/** The worker that carries out the run's turn. */
+export async function carrier(fleet: Fleet, workers: Map<string, Worker>, runId: string): Promise<Worker> {
+	const query = 'SELECT executor_id FROM turnlatch_slots WHERE run_id = $1';
+	const [row] = await asked<{ executor_id: string }>(fleet.url, query, runId);
+	const worker = workers.get(row?.executor_id ?? '');
+	assert.ok(worker);
+	return worker;
+}
+
+/** The run as text; its journal tells the same, and no question was resolved twice. */
+export async function checked(client: DbosDriver, runId: string): Promise<string> {
+	const run = await client.run(runId);
+	const [again] = replay(run.plan, await client.journal(runId));
+	assert.equal(again.toJson(), run.toJson());
+	const questions = run.history().map(({ interaction_id }) => interaction_id);
+	assert.equal(new Set(questions).size, questions.length);
+	return run.toJson();
 }
