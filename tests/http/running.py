@@ -15,6 +15,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx
+import psycopg
+
+from node_dbos import database_of
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -31,15 +34,8 @@ LAUNCHERS: dict[str, list[str]] = {
 SUCCESSORS = ("python", "node")
 
 
-class Keeping(NamedTuple):
-    """The file in the data folder that a service keeps its runs in, and what the names of its tables begin with."""
-
-    file: str
-    prefix: str
-
-
-KEEPING = {"python-dbos": Keeping("turnlatch-dbos.sqlite", "turnlatch_")}
-EMBEDDED = Keeping("turnlatch.sqlite", "")
+# The files in the data folder that services keep their runs in; those of Node on DBOS are in PostgreSQL.
+FILES = {"python": "turnlatch.sqlite", "node": "turnlatch.sqlite", "python-dbos": "turnlatch-dbos.sqlite"}
 
 
 class ServerSentEvent(NamedTuple):
@@ -86,9 +82,13 @@ class RunningService:
 
     def tamper(self, statement: str, *values: str) -> None:
         """Changes the database behind the service's back; ``{}`` in the statement begins a table's name."""
-        file, prefix = KEEPING.get(self.kind, EMBEDDED)
-        with closing(sqlite3.connect(self.data / file, timeout=30)) as db, db:
-            db.execute(statement.format(prefix), values)
+        statement = statement.format("turnlatch_" if self.kind.endswith("-dbos") else "")
+        if self.kind in FILES:
+            with closing(sqlite3.connect(self.data / FILES[self.kind], timeout=30)) as file, file:
+                file.execute(statement, values)
+        else:
+            with psycopg.connect(database_of(str(self.data))) as db:
+                db.execute(statement.replace("?", "%s").encode(), values)
 
     def said(self) -> str:
         """What the service has logged."""

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from conftest import StartService
+from conftest import StartService, chosen_kinds
 from otlp_receiver import OtlpReceiver
 from running import HERE, ROOT, RunningService, until
 from test_bad_input import refused
@@ -68,7 +68,7 @@ def receiver(monkeypatch: pytest.MonkeyPatch) -> Iterator[OtlpReceiver]:
 def test_services_measure_and_trace_the_same(
     tmp_path: Path, pytestconfig: pytest.Config, receiver: OtlpReceiver
 ) -> None:
-    kinds: list[str] = pytestconfig.getoption("--services").split(",")
+    kinds = chosen_kinds(pytestconfig)
     found: dict[str, Any] = {}
     for kind in kinds:
         receiver.spans.clear()
