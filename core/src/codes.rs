@@ -335,8 +335,8 @@ codes! {
         "A living worker has this id."
         "Give each worker an id of its own."
     DatabaseInUse "DATABASE_IN_USE" Hosting 409
-        "Another process uses the database, and it is of a kind for one process."
-        "End the other process, or use a database for many."
+        "The database is for one process, or for one kind of host, and another has it."
+        "End the other process, or use another database."
     CorePanicked "CORE_PANICKED" Hosting 500
         "The compiled core broke in the middle of a call, which has changed nothing."
         "Report it with the message; go on, the next call works again."
