@@ -201,6 +201,28 @@ def test_a_stopped_worker_that_goes_on_cannot_advance_the_run(fleet: Fleet, poli
     assert fleet.agents() == []
 
 
+@pytest.mark.parametrize(("policy", "attempts"), [("fail", [1]), ("retry", [1, 1])])
+def test_whoever_takes_over_dies_before_he_has_handed_over(fleet: Fleet, policy: str, attempts: list[int]) -> None:
+    fleet.worker("w1")
+
+    async def scenario(client: DbosDriver) -> None:
+        await client.start(plan("hold-1", interrupted_turn=policy))
+        await until_started(fleet, "hold-1")
+        # The first half of a takeover: the turn is taken away from a worker that lives, and nobody else gets it.
+        with psycopg.connect(fleet.url) as connection:
+            connection.execute("UPDATE turnlatch_slots SET holder = '' WHERE run_id = 'hold-1'")
+        await until_started(fleet, "hold-1", len(attempts))
+        fleet.let_go("hold-1")
+        view = await client.wait("hold-1", "waiting_user")
+        assert view.get("error", {}).get("code") == (LOST if policy == "fail" else None)
+        await client.settled("hold-1")
+        await checked(client, "hold-1")
+        assert fleet.started("hold-1") == attempts
+
+    fleet.ask(scenario)
+    assert fleet.agents() == []
+
+
 def test_two_workers_with_one_id_are_refused(fleet: Fleet) -> None:
     first = fleet.worker("w1")
     second = fleet.begin("w1")

@@ -50,9 +50,7 @@ export class Engine implements Worker {
 		return this.#carryOut(runId, async (task) => {
 			// Should this worker take over from itself, the earlier one ends its process first.
 			const earlier = this.#slots.get(slotId) ?? Promise.resolve();
-			const turn = earlier.then(() =>
-				task.persistently(() => new Turn(this.#office, task, runId, slotId, this.#executorId).carryOut()),
-			);
+			const turn = earlier.then(() => task.persistently(() => this.#carryOutTurn(task, runId, slotId)));
 			const over = turn.catch(() => {});
 			this.#slots.set(slotId, over);
 			try {
@@ -88,6 +86,18 @@ export class Engine implements Worker {
 			await this.#handOver();
 		}
 		dismiss();
+	}
+
+	async #carryOutTurn(task: Task, runId: string, slotId: string): Promise<void> {
+		while (true) {
+			try {
+				return await new Turn(this.#office, task.part(), runId, slotId, this.#executorId).carryOut();
+			} catch (error) {
+				// Whoever took it away may have died before he handed it over: then nobody else goes on with it.
+				const isOver = !(error instanceof Displaced) || task.stopped.aborted;
+				if (isOver || (await this.#office.enqueuer.carrier(slotId)) !== this.#executorId) throw error;
+			}
+		}
 	}
 
 	async #handOver(): Promise<void> {

@@ -7,12 +7,22 @@ import { Displaced } from './tables.js';
 
 /** What is stopped throws {@link Displaced} at the next place where it would wait. */
 export class Task {
+	readonly #parts: DriverParts;
 	readonly #host: Host;
 	readonly #runId: string;
 
 	constructor(parts: DriverParts, runId: string) {
+		this.#parts = parts;
 		this.#host = new Host(parts);
 		this.#runId = runId;
+	}
+
+	/** A part of it, which can be stopped alone and stops with it. */
+	part(): Task {
+		const part = new Task(this.#parts, this.#runId);
+		if (this.stopped.aborted) part.stop();
+		else this.stopped.addEventListener('abort', () => part.stop(), { once: true });
+		return part;
 	}
 
 	/** Aborted when it has to stop. */

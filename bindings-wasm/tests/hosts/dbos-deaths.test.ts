@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { plan, STICKY, until } from '../hosting.js';
 import { turns } from './agents.js';
 import { carrier, checked, scenario, two, untilStarted } from './fleet.js';
+import { asked } from './postgres.js';
 
 const LOST = 'ORCHESTRATOR_RESTART_INTERRUPTED';
 
@@ -123,6 +124,24 @@ for (const policy of ['fail', 'retry'] as const) {
 			assert.deepEqual((await client.wait('hold-1')).data, { file: 'c.txt' });
 		}
 		assert.equal(await zombie.close(), 0, zombie.errors);
+		assert.deepEqual(fleet.agents(), []);
+	});
+}
+
+for (const [policy, attempts] of [['fail', [1]] as const, ['retry', [1, 1]] as const]) {
+	scenario(`whoever takes over dies before he has handed over: ${policy}`, async (fleet, client) => {
+		await fleet.worker('w1');
+		await client.start(plan('hold-1', { interrupted_turn: policy }));
+		await untilStarted(fleet, 'hold-1');
+		// The first half of a takeover: the turn is taken away from a worker that lives, and nobody else gets it.
+		await asked(fleet.url, "UPDATE turnlatch_slots SET holder = '' WHERE run_id = $1", 'hold-1');
+		await untilStarted(fleet, 'hold-1', attempts.length);
+		fleet.letGo('hold-1');
+		const { error } = await client.wait('hold-1', 'waiting_user');
+		assert.equal(error?.code, policy === 'fail' ? LOST : undefined);
+		await client.settled('hold-1');
+		await checked(client, 'hold-1');
+		assert.deepEqual(fleet.started('hold-1'), attempts);
 		assert.deepEqual(fleet.agents(), []);
 	});
 }

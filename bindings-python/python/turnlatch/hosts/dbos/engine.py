@@ -87,7 +87,13 @@ class Engine:
 
     async def _turn(self, run_id: str, slot_id: str) -> None:
         async def carry_out() -> None:
-            await Turn(self._office, run_id, slot_id, self._executor_id).carry_out()
+            while True:
+                try:
+                    return await Turn(self._office, run_id, slot_id, self._executor_id).carry_out()
+                except Displaced:
+                    # Whoever took it away may have died before he handed it over: then nobody else goes on with it.
+                    if not await self._is_carried_here(slot_id):
+                        raise
 
         # Should this worker take over from itself, the earlier one ends its process first.
         async with self._slots.setdefault(slot_id, asyncio.Lock()):
@@ -95,6 +101,10 @@ class Engine:
                 await persistently(self._office.host, run_id, carry_out)
             finally:
                 self._slots.pop(slot_id, None)
+
+    async def _is_carried_here(self, slot_id: str) -> bool:
+        carrier = await self._office.in_thread(partial(self._office.enqueuer.carrier, slot_id))
+        return carrier == self._executor_id
 
     async def _timer(self, run_id: str, interaction_id: int, at: int) -> None:
         while (left := at - self._office.host.clock()) > 0:
