@@ -28,7 +28,7 @@ test('words come while the agent speaks, and go when its turn is over', async ()
 		assert.deepEqual(await others.locator('strong').allInnerTexts(), ['reasoning', 'tool']);
 		// The page may have been opened in the middle of the turn: neither may take the other's place.
 		await readOut(page, /^The run is running\.$/);
-		await readOut(page, /^The agent says: [^]*There are three of them\./);
+		await readOut(page, /^The agent says: [\s\S]*There are three of them\./);
 		const tool = others.nth(1).locator('p');
 		assert.ok((await tool.innerText()).endsWith('…'), 'what a tool said is cut');
 		const lines = await tool.evaluate(
