@@ -44,8 +44,10 @@ async function drop(page: Page, name: string, text: string): Promise<void> {
 		},
 		[name, text],
 	);
-	await page.dispatchEvent('body', 'dragover', { dataTransfer: transfer });
-	await page.getByText('Drop it to look into the run').waitFor();
+	const place = page.getByText('Drop it to look into the run');
+	// A browser tells again and again what is held over the page; the first time may be before the page listens.
+	do await page.dispatchEvent('body', 'dragover', { dataTransfer: transfer });
+	while (!(await place.isVisible()));
 	await page.dispatchEvent('body', 'drop', { dataTransfer: transfer });
 }
 
