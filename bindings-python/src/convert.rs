@@ -3,8 +3,8 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
-use serde::Serialize;
 use serde_json::{Map, Number, Value};
+use turnlatch::{Writable, json_value};
 
 use crate::errors::malformed;
 
@@ -140,9 +140,8 @@ pub(crate) fn text_of<'t>(text: &'t Bound<'_, PyString>) -> PyResult<std::borrow
 }
 
 /// Any answer of the core as plain Python data.
-pub(crate) fn to_python(py: Python<'_>, answer: &impl Serialize) -> PyResult<Py<PyAny>> {
-    let value = serde_json::to_value(answer).map_err(|error| PyTypeError::new_err(error.to_string()))?;
-    python_of(py, &value)
+pub(crate) fn to_python(py: Python<'_>, answer: &dyn Writable) -> PyResult<Py<PyAny>> {
+    python_of(py, &json_value(answer))
 }
 
 /// A JSON value as plain Python data.
@@ -171,9 +170,4 @@ fn python_of(py: Python<'_>, value: &Value) -> PyResult<Py<PyAny>> {
             dict.into_any().unbind()
         }
     })
-}
-
-/// Any answer of the core as JSON text, exact to the last digit.
-pub(crate) fn json_text(answer: &impl Serialize) -> PyResult<String> {
-    serde_json::to_string(answer).map_err(|error| PyValueError::new_err(error.to_string()))
 }

@@ -12,10 +12,10 @@ use pyo3::types::PyString;
 use serde_json::Value;
 use turnlatch::{
     Applied, Code, Effect, Event, ExecutionMode, Found, HostSettings, JournalEntry, Limits, Manifest, Observation,
-    PatchWording, RequestKind, RunPlan, RunRequest, Status, Timestamp,
+    PatchWording, RequestKind, RunPlan, RunRequest, Status, Timestamp, json_text,
 };
 
-use convert::{argument_value, event_value, json_text, text_of, to_python};
+use convert::{argument_value, event_value, text_of, to_python};
 use errors::{malformed, not_loaded, refused, rejected};
 
 /// An admitted run's settings.
@@ -34,30 +34,35 @@ impl Plan {
     }
 }
 
-/// One event that changed a run.
-#[pyclass(frozen, module = "turnlatch._core")]
+/// One event that changed a run, for its journal.
+#[pyclass(frozen, module = "turnlatch")]
 struct Entry(JournalEntry);
 
 #[pymethods]
 impl Entry {
+    /// The run's revision after it.
     #[getter]
     fn revision(&self) -> u64 {
         self.0.revision
     }
 
+    /// The time the host gave.
     #[getter]
     fn at(&self) -> u64 {
         self.0.at.as_millis()
     }
 
+    /// The entry without a turn's text: its digest and the recorded decision instead.
     fn compact(&self) -> Entry {
         Entry(self.0.clone().compact())
     }
 
+    /// The entry as data.
     fn to_dict(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         to_python(py, &self.0)
     }
 
+    /// The entry as JSON text, chained to the text before it.
     #[pyo3(signature = (run_id, previous=None))]
     fn line_after(&self, py: Python<'_>, run_id: &str, previous: Option<&str>) -> PyResult<String> {
         self.0.line_after(run_id, previous).map_err(|error| not_loaded(py, &error))
@@ -179,31 +184,31 @@ impl Run {
         Plan(self.read(py, |run| run.plan().clone()))
     }
 
-    fn status_view_json(&self, py: Python<'_>) -> PyResult<String> {
+    fn status_view_json(&self, py: Python<'_>) -> String {
         json_text(&self.read(py, turnlatch::Run::status_view))
     }
 
-    fn pending_view_json(&self, py: Python<'_>) -> PyResult<String> {
+    fn pending_view_json(&self, py: Python<'_>) -> String {
         json_text(&self.read(py, turnlatch::Run::pending_view))
     }
 
-    fn history_json(&self, py: Python<'_>) -> PyResult<String> {
+    fn history_json(&self, py: Python<'_>) -> String {
         json_text(&self.read(py, |run| run.history().to_vec()))
     }
 
-    fn explain_json(&self, py: Python<'_>) -> PyResult<String> {
+    fn explain_json(&self, py: Python<'_>) -> String {
         json_text(&self.read(py, turnlatch::Run::explain))
     }
 
     #[staticmethod]
     fn first(py: Python<'_>, plan: &Plan, line: &str) -> PyResult<(Run, String)> {
         let (run, step) = turnlatch::Run::first(plan.0.clone(), line).map_err(|error| not_loaded(py, &error))?;
-        Ok((Run(Mutex::new(run)), json_text(&step)?))
+        Ok((Run(Mutex::new(run)), json_text(&step)))
     }
 
     fn follow(&self, py: Python<'_>, line: &str) -> PyResult<String> {
         let step = py.detach(|| self.lock().follow(line)).map_err(|error| not_loaded(py, &error))?;
-        json_text(&step)
+        Ok(json_text(&step))
     }
 
     fn status_view(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {

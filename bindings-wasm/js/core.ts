@@ -2,7 +2,7 @@
 /** Runs, and the operations that need none: the core with TypeScript's types. */
 
 import { Rejected } from './errors.js';
-import { encode, eventText, millis } from './input.js';
+import { encode, eventText, joinedTurn, millis, type SplitTurn, splitTurn } from './input.js';
 import { call, currentGeneration, forgetRescued, type Handle, takeRescued } from './instance.js';
 import { Entry, type Journal } from './journal.js';
 import { readJson } from './json.js';
@@ -21,7 +21,7 @@ export interface Applied {
 	 * What is worth measuring of it, without a word of a user or an agent; absent if the event was absorbed, and from
 	 * `turnlatch/slim`. Pass it on once the run is saved.
 	 */
-	readonly observed?: types.Observation;
+	readonly observed?: types.Observation | undefined;
 }
 
 /** What came of a request: there is always a receipt. */
@@ -29,12 +29,12 @@ export interface Answered extends Applied {
 	readonly receipt: types.Receipt;
 }
 
+/** The first line of the core's answer. */
 interface AppliedParts {
 	handle?: number;
 	effects: types.Effect[];
 	receipt?: types.Receipt;
-	entry?: { revision: number; at: number; judged?: types.Judged };
-	observed?: types.Observation;
+	entry?: { revision: number; at: number };
 }
 
 const CREATED = '{"type":"created"}';
@@ -63,8 +63,11 @@ export class Run {
 	/** Makes a run of an admitted plan. It is queued and asks for its first slot. */
 	static create(plan: Plan, now: types.Time): [Run, Applied] {
 		const [of, at] = [planId(plan), millis(now)];
-		const parts = readJson(call((core) => core.run_create(of, at))) as AppliedParts & { handle: number };
-		return [new Run(parts.handle, currentGeneration()), appliedOf(parts, CREATED)];
+		const [applied, handle] = readApplied(
+			call((core) => core.run_create(of, at)),
+			() => CREATED,
+		);
+		return [new Run(handle as number, currentGeneration()), applied];
 	}
 
 	/** Reads a snapshot back, or throws {@link NotLoaded}. */
@@ -134,7 +137,8 @@ export class Run {
 	/** Applies one event, or throws {@link Rejected} and leaves the run as it was. */
 	apply(event: types.Event, now: types.Time): Applied {
 		try {
-			return this.#step(eventText(event), now);
+			const turn = splitTurn(event);
+			return turn === undefined ? this.#step(eventText(event), now) : this.#finishTurn(turn, now);
 		} catch (error) {
 			throw this.#observed(error, () => event, now);
 		}
@@ -152,7 +156,13 @@ export class Run {
 	#step(event: string, now: types.Time): Applied {
 		const [bytes, at] = [encode(event), millis(now)];
 		const text = this.#call((core, id) => core.run_apply(id, bytes, at));
-		return appliedOf(readJson(text) as AppliedParts, event);
+		return readApplied(text, () => event)[0];
+	}
+
+	#finishTurn(turn: SplitTurn, now: types.Time): Applied {
+		const [report, words, at] = [encode(turn.report), encode(turn.words), millis(now)];
+		const text = this.#call((core, id) => core.run_apply_turn(id, report, words, at));
+		return readApplied(text, () => joinedTurn(turn))[0];
 	}
 
 	/** Takes a reply. Whatever becomes of it, `receipt` says so; only a malformed one throws. */
@@ -389,13 +399,41 @@ function orElse<T>(attempt: () => T, otherwise: T): T {
 	}
 }
 
-function appliedOf({ effects, receipt, entry, observed }: AppliedParts, event: string): Applied {
-	return {
+/** Reads what came of an event, and the handle of a new run. `event` gives the text of the event. */
+function readApplied(text: string, event: () => string): [Applied, number | undefined] {
+	const [first, second] = [text.indexOf('\n'), text.lastIndexOf('\n')];
+	const { handle, effects, receipt, entry } = readJson(text.slice(0, first)) as AppliedParts;
+	const judged = first + 1 < second ? text.slice(first + 1, second) : undefined;
+	const applied = new Outcome(
 		effects,
-		...(receipt === undefined ? {} : { receipt }),
-		...(entry === undefined ? {} : { entry: new Entry({ ...entry, event, compact: false }) }),
-		...(observed === undefined ? {} : { observed }),
-	};
+		receipt,
+		entry && new Entry(entry.revision, entry.at, event, judged),
+		text.slice(second + 1),
+	);
+	return [applied, handle];
+}
+
+/** What came of an event. Few measure, and reading what they need would take as long as all the rest. */
+class Outcome implements Applied {
+	readonly effects: types.Effect[];
+	declare readonly receipt?: types.Receipt;
+	declare readonly entry?: Entry;
+	#observed: string | types.Observation;
+
+	constructor(effects: types.Effect[], receipt: types.Receipt | undefined, entry: Entry | undefined, observed: string) {
+		this.effects = effects;
+		if (receipt !== undefined) this.receipt = receipt;
+		if (entry !== undefined) this.entry = entry;
+		this.#observed = observed;
+	}
+
+	get observed(): types.Observation | undefined {
+		if (typeof this.#observed === 'string') {
+			if (this.#observed === '') return undefined;
+			this.#observed = readJson(this.#observed) as types.Observation;
+		}
+		return this.#observed;
+	}
 }
 
 /** Brings a run into the instance of now, from the snapshot that the broken one gave. */

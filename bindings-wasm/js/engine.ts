@@ -10,7 +10,8 @@ export type { Check, SchemaRefused, Validator, Verdict } from './validator.js';
 /** For `useValidator` of `turnlatch/slim`, where this entry is loaded later, or only where turns are judged. */
 export const engineValidator: Validator = {
 	compile(_schema, text) {
-		const bytes = encode(text);
+		// A copy: it is needed for every check.
+		const bytes = encode(text).slice();
 		const problems = JSON.parse(call((core) => core.schema_problems(bytes))) as Problem[];
 		if (problems.length > 0) {
 			throw Object.assign(new Error('the schema cannot be used'), { problems }) satisfies SchemaRefused;

@@ -2,7 +2,7 @@
  * The one instance of the compiled core that this module works with, and what happens if it breaks.
  *
  * No input reaches a panic. If one happens anyway, or the stack runs out in the middle of a call, the instance cannot be
- * trusted with another step. But a step is made on a copy (`src/run.rs`), so its memory still holds every run as it was:
+ * trusted with another step. But a run changes only when its step is over (`src/run.rs`), so its memory still holds every run as it was:
  * they are asked for their snapshots, and read into a fresh instance of the same module when they are used next.
  */
 

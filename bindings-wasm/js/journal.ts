@@ -1,44 +1,34 @@
-import { encode, eventText } from './input.js';
+import { encode } from './input.js';
 import { call } from './instance.js';
 import { escapeHalfPairs, readJson } from './json.js';
 import { type Plan, planId, planOf } from './plan.js';
-import type { Json, Judged } from './types.js';
+import type { Json } from './types.js';
 
-/**
- * What an entry is made of. It is text, so there is nothing to free and nothing that could get lost with an instance.
- * @internal
- */
-export interface EntryParts {
-	readonly revision: number;
-	readonly at: number;
-	/** The event's JSON text, as it was applied. */
-	readonly event: string;
-	readonly judged?: Judged | undefined;
-	readonly compact: boolean;
-}
-
-/** One event that changed a run, for its journal. */
+/** One event that changed a run, for its journal. It is text, so there is nothing to free and nothing to lose with an instance. */
 export class Entry {
-	readonly #parts: EntryParts;
-
-	/** @internal */
-	constructor(parts: EntryParts) {
-		this.#parts = parts;
-	}
-
 	/** The run's revision after it. */
-	get revision(): number {
-		return this.#parts.revision;
-	}
-
+	readonly revision: number;
 	/** The time the host gave. */
-	get at(): number {
-		return this.#parts.at;
+	readonly at: number;
+	readonly #event: () => string;
+	readonly #judged: string | undefined;
+	readonly #compact: boolean;
+
+	/**
+	 * `event` gives its JSON text, as it was applied; a long one is written when somebody asks for it.
+	 * @internal
+	 */
+	constructor(revision: number, at: number, event: () => string, judged: string | undefined, compact = false) {
+		this.revision = revision;
+		this.at = at;
+		this.#event = event;
+		this.#judged = judged;
+		this.#compact = compact;
 	}
 
 	/** The entry without a turn's text: its digest and the recorded decision instead. */
 	compact(): Entry {
-		return new Entry({ ...this.#parts, compact: true });
+		return new Entry(this.revision, this.at, this.#event, this.#judged, true);
 	}
 
 	/** The entry as data. */
@@ -55,9 +45,10 @@ export class Entry {
 	}
 
 	#bytes(): [Uint8Array, Uint8Array | undefined, boolean] {
-		const { revision, at, event, judged, compact } = this.#parts;
-		const entry = encode(`{"revision":${revision},"at":${at},"event":${event}}`);
-		return [entry, judged === undefined || !compact ? undefined : encode(eventText(judged)), compact];
+		// A byte order mark may stand before an event's text, but not inside that of its entry.
+		const event = this.#event().replace(/^\uFEFF/, '');
+		const judged = this.#judged === undefined || !this.#compact ? undefined : encode(this.#judged);
+		return [encode(`{"revision":${this.revision},"at":${this.at},"event":${event}}`), judged, this.#compact];
 	}
 }
 

@@ -23,54 +23,67 @@ const MAX_PLACE = 200;
 
 /** The JSON text of data: what `JSON.stringify` would give, for data that has such a text. */
 export function writeJson(data: unknown, faults: Faults): string {
-	const path: (string | number)[] = [];
-	let values = 0;
+	return new JsonWriter(faults).write(data);
+}
 
-	const place = () => {
-		const pointer = path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
-		return pointer.length > MAX_PLACE ? `${pointer.slice(0, MAX_PLACE)}…` : pointer;
-	};
-	const text = (value: string) => (isWellFormed(value) ? JSON.stringify(value) : faults.text(value, place()));
+class JsonWriter {
+	readonly #faults: Faults;
+	readonly #path: (string | number)[] = [];
+	#values = 0;
 
-	const write = (value: unknown): string => {
-		values += 1;
-		if (values > MAX_VALUES) return faults.foreign(`more than ${MAX_VALUES} values`, place());
+	constructor(faults: Faults) {
+		this.#faults = faults;
+	}
+
+	write(value: unknown): string {
+		this.#values += 1;
+		if (this.#values > MAX_VALUES) return this.#faults.foreign(`more than ${MAX_VALUES} values`, this.#place());
 		switch (typeof value) {
 			case 'string':
-				return text(value);
+				return this.#string(value);
 			case 'number':
-				return Number.isFinite(value) ? JSON.stringify(value) : faults.number(value, place());
+				return Number.isFinite(value) ? JSON.stringify(value) : this.#faults.number(value, this.#place());
 			case 'boolean':
 			case 'bigint':
 				return String(value);
 			case 'object':
 				if (value === null) return 'null';
-				if (path.length >= MAX_DEPTH) return faults.deep(place());
-				return Array.isArray(value) ? list(value) : object(value);
+				if (this.#path.length >= MAX_DEPTH) return this.#faults.deep(this.#place());
+				return Array.isArray(value) ? this.#list(value) : this.#object(value);
 			default:
-				return faults.foreign(typeof value, place());
+				return this.#faults.foreign(typeof value, this.#place());
 		}
-	};
-	const list = (items: readonly unknown[]) => {
-		const parts: string[] = [];
+	}
+
+	#string(value: string): string {
+		return isWellFormed(value) ? JSON.stringify(value) : this.#faults.text(value, this.#place());
+	}
+
+	#list(items: readonly unknown[]): string {
+		let text = '';
 		for (let index = 0; index < items.length; index += 1) {
-			path.push(index);
-			parts.push(write(items[index]));
-			path.pop();
+			this.#path.push(index);
+			text += `${index === 0 ? '' : ','}${this.write(items[index])}`;
+			this.#path.pop();
 		}
-		return `[${parts.join(',')}]`;
-	};
-	const object = (members: object) => {
-		if (!isPlain(members)) return faults.foreign(nameOf(members), place());
-		const parts: string[] = [];
+		return `[${text}]`;
+	}
+
+	#object(members: object): string {
+		if (!isPlain(members)) return this.#faults.foreign(nameOf(members), this.#place());
+		let text = '';
 		for (const key of Object.keys(members)) {
-			path.push(key);
-			parts.push(`${text(key)}:${write((members as Record<string, unknown>)[key])}`);
-			path.pop();
+			this.#path.push(key);
+			text += `${text === '' ? '' : ','}${this.#string(key)}:${this.write((members as Record<string, unknown>)[key])}`;
+			this.#path.pop();
 		}
-		return `{${parts.join(',')}}`;
-	};
-	return write(data);
+		return `{${text}}`;
+	}
+
+	#place(): string {
+		const pointer = this.#path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+		return pointer.length > MAX_PLACE ? `${pointer.slice(0, MAX_PLACE)}…` : pointer;
+	}
 }
 
 /** Data of JSON text that the core wrote. Integers that a number cannot hold exactly come back as bigints. */
@@ -173,18 +186,22 @@ class ExactReader {
 const HALF_PAIR = /[\uD800-\uDFFF]/u;
 const HALF_PAIRS = /[\uD800-\uDFFF]/gu;
 
+/** Engines since 2023 know it themselves, a hundred times faster than by a pattern. */
+const ofEngine = (String.prototype as { isWellFormed?: () => boolean }).isWellFormed;
+
 /** Whether no half of a surrogate pair is in it. */
 export function isWellFormed(text: string): boolean {
-	return !HALF_PAIR.test(text);
+	return ofEngine === undefined ? !HALF_PAIR.test(text) : ofEngine.call(text);
 }
 
 /** Half of a surrogate pair is no text; as an escape it reaches the core, which refuses it by its code. */
 export function escapeHalfPairs(text: string): string {
+	if (isWellFormed(text)) return text;
 	return text.replace(HALF_PAIRS, (half) => `\\u${half.charCodeAt(0).toString(16)}`);
 }
 
 /** An object of this or another window's `Object`, or of none. */
-function isPlain(members: object): boolean {
+export function isPlain(members: object): boolean {
 	const prototype: unknown = Object.getPrototypeOf(members);
 	return prototype === null || Object.getPrototypeOf(prototype) === null;
 }

@@ -1,16 +1,19 @@
 //! Runs by their handle.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use serde_json::Value;
-use turnlatch::{Applied, Effect, Event, Found, JournalEntry, Run, Status, Step, Writable, Writer, json_text};
+use turnlatch::{
+    Applied, Effect, Event, Found, JournalEntry, Rejected, Run, Status, Step, Timestamp, Writable, Writer, json_text,
+};
 use wasm_bindgen::prelude::*;
 
 use crate::convert::{read_json, read_list, text, time};
 use crate::errors::{misuse, not_loaded, rejected};
 use crate::table::{PLANS, RUNS};
 
-/// What came of an event. The entry's event is not among it: JavaScript has its text already.
+/// What every host needs of an event that was applied.
 struct AppliedParts<'a> {
     handle: Option<u32>,
     applied: &'a Applied,
@@ -23,12 +26,11 @@ impl Writable for AppliedParts<'_> {
             out.member("effects", &self.applied.effects);
             out.member("receipt", &self.applied.receipt);
             out.member("entry", &self.applied.entry.as_ref().map(EntryParts));
-            #[cfg(feature = "observe")]
-            out.member("observed", &self.applied.observed);
         });
     }
 }
 
+/// The entry without its event, whose text JavaScript has already.
 struct EntryParts<'a>(&'a JournalEntry);
 
 impl Writable for EntryParts<'_> {
@@ -36,20 +38,31 @@ impl Writable for EntryParts<'_> {
         out.object(|out| {
             out.member("revision", &self.0.revision);
             out.member("at", &self.0.at);
-            out.member("judged", &self.0.judged());
         });
     }
 }
 
+/// Three lines: what every host needs, how a turn was judged, and what is worth measuring. The last two are empty if there
+/// is nothing, and read only when somebody asks; JSON text has no line breaks.
 fn applied_text(handle: Option<u32>, applied: &Applied) -> String {
-    json_text(&AppliedParts { handle, applied })
+    let mut told = json_text(&AppliedParts { handle, applied });
+    told.push('\n');
+    if let Some(judged) = applied.entry.as_ref().and_then(JournalEntry::judged) {
+        told += &json_text(judged);
+    }
+    told.push('\n');
+    #[cfg(feature = "observe")]
+    if let Some(observed) = &applied.observed {
+        told += &json_text(observed);
+    }
+    told
 }
 
 pub(crate) fn keep(run: Run) -> u32 {
-    RUNS.with(|runs| runs.add(Rc::new(run)))
+    RUNS.with(|runs| runs.add(Rc::new(RefCell::new(run))))
 }
 
-fn find(run: u32) -> Result<Rc<Run>, JsValue> {
+fn find(run: u32) -> Result<Rc<RefCell<Run>>, JsValue> {
     RUNS.with(|runs| runs.get(run))
 }
 
@@ -68,17 +81,26 @@ pub fn run_restore(snapshot: &[u8]) -> Result<u32, JsValue> {
 
 /// Applies one event given as JSON text.
 ///
-/// The step is made on a copy: whatever breaks on the way, the table still holds the run as it was. The copy costs less
-/// than the snapshot that a host saves after the step.
+/// The run changes when the answer has been written: whatever breaks on the way, the table still holds it as it was.
 #[wasm_bindgen]
 pub fn run_apply(run: u32, event: &[u8], now: f64) -> Result<String, JsValue> {
-    let mut next = Run::clone(&*find(run)?);
-    let event = Event::from_json(text(event)?).map_err(|error| rejected(&error))?;
-    let applied = next.apply(event, time(now)?).map_err(|error| rejected(&error))?;
-    let told = applied_text(None, &applied);
-    if applied.entry.is_some() {
-        RUNS.with(|runs| runs.replace(run, Rc::new(next)));
-    }
+    // A time that is none is told before an event that is none (BAD-7).
+    let (run, now) = (find(run)?, time(now)?);
+    step(&run, Event::from_json(text(event)?), now)
+}
+
+/// The same for a finished turn whose text comes beside its report, as it is.
+#[wasm_bindgen]
+pub fn run_apply_turn(run: u32, report: &[u8], words: &[u8], now: f64) -> Result<String, JsValue> {
+    let (run, now) = (find(run)?, time(now)?);
+    let words = text(words)?;
+    step(&run, Event::from_json(text(report)?).and_then(|event| event.with_text(words)), now)
+}
+
+fn step(run: &RefCell<Run>, event: Result<Event, Rejected>, now: Timestamp) -> Result<String, JsValue> {
+    let prepared = event.and_then(|event| run.borrow().prepare(event, now)).map_err(|error| rejected(&error))?;
+    let told = applied_text(None, prepared.applied());
+    run.borrow_mut().commit(prepared);
     Ok(told)
 }
 
@@ -86,7 +108,7 @@ pub fn run_apply(run: u32, event: &[u8], now: f64) -> Result<String, JsValue> {
 #[cfg(feature = "observe")]
 #[wasm_bindgen]
 pub fn run_observe_rejected(run: u32, event: &str, code: &str, now: f64) -> Result<String, JsValue> {
-    Ok(json_text(&find(run)?.observe_rejected(event, code, time(now).unwrap_or_default())))
+    Ok(json_text(&find(run)?.borrow().observe_rejected(event, code, time(now).unwrap_or_default())))
 }
 
 struct Begun {
@@ -111,27 +133,28 @@ pub fn run_first(plan: u32, line: &[u8]) -> Result<String, JsValue> {
     Ok(json_text(&Begun { handle: keep(run), step }))
 }
 
-/// Does what the next line of the journal says; on a copy, as [`run_apply`] does.
+/// Does what the next line of the journal says; on a copy, so that whatever breaks on the way, the run is as it was.
 #[wasm_bindgen]
 pub fn run_follow(run: u32, line: &[u8]) -> Result<String, JsValue> {
-    let mut next = Run::clone(&*find(run)?);
+    let run = find(run)?;
+    let mut next = run.borrow().clone();
     let step = next.follow(text(line)?).map_err(|error| not_loaded(&error))?;
-    RUNS.with(|runs| runs.replace(run, Rc::new(next)));
+    run.replace(next);
     Ok(json_text(&step))
 }
 
 /// The plan that the run was made of.
 #[wasm_bindgen]
 pub fn run_plan(run: u32) -> Result<u32, JsValue> {
-    let plan = find(run)?.plan().clone();
+    let plan = find(run)?.borrow().plan().clone();
     Ok(PLANS.with(|plans| plans.add(plan)))
 }
 
 /// A run of its own in the same state.
 #[wasm_bindgen]
 pub fn run_copy(run: u32) -> Result<u32, JsValue> {
-    let run = find(run)?;
-    Ok(RUNS.with(|runs| runs.add(run)))
+    let copy = find(run)?.borrow().clone();
+    Ok(keep(copy))
 }
 
 /// Gives a run's memory back.
@@ -150,68 +173,68 @@ pub fn live_runs() -> Vec<u32> {
 /// The run as canonical JSON text.
 #[wasm_bindgen]
 pub fn run_snapshot(run: u32) -> Result<String, JsValue> {
-    Ok(find(run)?.snapshot())
+    Ok(find(run)?.borrow().snapshot())
 }
 
 /// The run's id.
 #[wasm_bindgen]
 pub fn run_id(run: u32) -> Result<String, JsValue> {
-    Ok(find(run)?.plan().run_id.clone())
+    Ok(find(run)?.borrow().plan().run_id.clone())
 }
 
 /// Where the run is.
 #[wasm_bindgen]
 pub fn run_status(run: u32) -> Result<String, JsValue> {
-    Ok(find(run)?.status().as_str().to_owned())
+    Ok(find(run)?.borrow().status().as_str().to_owned())
 }
 
 /// Whether nothing can happen to it any more.
 #[wasm_bindgen]
 pub fn run_ended(run: u32) -> Result<bool, JsValue> {
-    Ok(find(run)?.status().is_end())
+    Ok(find(run)?.borrow().status().is_end())
 }
 
 /// How many events have changed it; far below 2^53.
 #[wasm_bindgen]
 #[expect(clippy::cast_precision_loss, reason = "it counts events one by one and never comes near 2^53")]
 pub fn run_revision(run: u32) -> Result<f64, JsValue> {
-    Ok(find(run)?.revision() as f64)
+    Ok(find(run)?.borrow().revision() as f64)
 }
 
 /// The number of the last turn that started.
 #[wasm_bindgen]
 pub fn run_attempt_number(run: u32) -> Result<u32, JsValue> {
-    Ok(find(run)?.attempt_number())
+    Ok(find(run)?.borrow().attempt_number())
 }
 
 /// The last good handle of the agent's session.
 #[wasm_bindgen]
 pub fn run_session_handle(run: u32) -> Result<Option<String>, JsValue> {
-    Ok(find(run)?.session_handle().map(str::to_owned))
+    Ok(find(run)?.borrow().session_handle().map(str::to_owned))
 }
 
 /// The run as a client sees it.
 #[wasm_bindgen]
 pub fn run_status_view(run: u32) -> Result<String, JsValue> {
-    Ok(json_text(&find(run)?.status_view()))
+    Ok(json_text(&find(run)?.borrow().status_view()))
 }
 
 /// The pending question as a client sees it.
 #[wasm_bindgen]
 pub fn run_pending_view(run: u32) -> Result<String, JsValue> {
-    Ok(json_text(&find(run)?.pending_view()))
+    Ok(json_text(&find(run)?.borrow().pending_view()))
 }
 
 /// Every question that came to its end.
 #[wasm_bindgen]
 pub fn run_history(run: u32) -> Result<String, JsValue> {
-    Ok(json_text(&find(run)?.history()))
+    Ok(json_text(&find(run)?.borrow().history()))
 }
 
 /// What the host still owes.
 #[wasm_bindgen]
 pub fn run_outstanding(run: u32) -> Result<String, JsValue> {
-    Ok(json_text(&find(run)?.outstanding()))
+    Ok(json_text(&find(run)?.borrow().outstanding()))
 }
 
 /// Whether an effect is still to be performed; `failed` is the JSON text of a list of effects.
@@ -219,20 +242,20 @@ pub fn run_outstanding(run: u32) -> Result<String, JsValue> {
 pub fn run_due(run: u32, effect: &[u8], failed: &[u8]) -> Result<String, JsValue> {
     let effect = read_effect(read_json(effect)?)?;
     let failed = read_list(failed)?.into_iter().map(read_effect).collect::<Result<Vec<_>, _>>()?;
-    Ok(json_text(&find(run)?.due(&effect, &failed)))
+    Ok(json_text(&find(run)?.borrow().due(&effect, &failed)))
 }
 
 /// What becomes of an effect that failed too often.
 #[wasm_bindgen]
 pub fn run_given_up(run: u32, effect: &[u8], begun: bool) -> Result<String, JsValue> {
     let effect = read_effect(read_json(effect)?)?;
-    Ok(json_text(&find(run)?.given_up(&effect, begun)))
+    Ok(json_text(&find(run)?.borrow().given_up(&effect, begun)))
 }
 
 /// How to go on after a restart.
 #[wasm_bindgen]
 pub fn run_after_restart(run: u32, process_alive: bool, begun: bool, slot_lost: bool) -> Result<String, JsValue> {
-    Ok(json_text(&find(run)?.after_restart(Found { process_alive, begun, slot_lost })))
+    Ok(json_text(&find(run)?.borrow().after_restart(Found { process_alive, begun, slot_lost })))
 }
 
 fn read_effect(effect: Value) -> Result<Effect, JsValue> {
@@ -242,7 +265,7 @@ fn read_effect(effect: Value) -> Result<Effect, JsValue> {
 /// Why the run is where it is.
 #[wasm_bindgen]
 pub fn run_explain(run: u32) -> Result<String, JsValue> {
-    Ok(json_text(&find(run)?.explain()))
+    Ok(json_text(&find(run)?.borrow().explain()))
 }
 
 /// What keeps the run from a status.
@@ -250,11 +273,11 @@ pub fn run_explain(run: u32) -> Result<String, JsValue> {
 pub fn run_why_not(run: u32, target: &str) -> Result<String, JsValue> {
     let known = Status::ALL.into_iter().find(|status| status.as_str() == target);
     let target = known.ok_or_else(|| misuse("expected the name of a status"))?;
-    Ok(json_text(&find(run)?.why_not(target)))
+    Ok(json_text(&find(run)?.borrow().why_not(target)))
 }
 
 /// The requests that would be taken now.
 #[wasm_bindgen]
 pub fn run_allowed(run: u32, now: f64) -> Result<String, JsValue> {
-    Ok(json_text(&find(run)?.allowed(time(now)?)))
+    Ok(json_text(&find(run)?.borrow().allowed(time(now)?)))
 }

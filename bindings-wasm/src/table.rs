@@ -14,7 +14,7 @@ use crate::errors::misuse;
 
 thread_local! {
     pub(crate) static PLANS: Table<Arc<RunPlan>> = const { Table::new() };
-    pub(crate) static RUNS: Table<Rc<Run>> = const { Table::new() };
+    pub(crate) static RUNS: Table<Rc<RefCell<Run>>> = const { Table::new() };
     #[cfg(feature = "streams")]
     pub(crate) static DECODERS: Table<Rc<RefCell<turnlatch::StreamDecoder>>> = const { Table::new() };
 }
@@ -49,11 +49,6 @@ impl<T: Clone> Table<T> {
     pub(crate) fn get(&self, handle: u32) -> Result<T, JsValue> {
         let places = self.places.borrow();
         places.values.get(handle as usize).cloned().flatten().ok_or_else(|| misuse("it was freed"))
-    }
-
-    pub(crate) fn replace(&self, handle: u32, value: T) {
-        // The old value is dropped behind the borrow.
-        let _old = self.places.borrow_mut().values.get_mut(handle as usize).and_then(|place| place.replace(value));
     }
 
     pub(crate) fn remove(&self, handle: u32) {

@@ -254,8 +254,8 @@ fn check_input(name: &str, given: Option<&Value>, schema: Option<&OutputSchema>,
 }
 
 /// The values that a problem is about, by their names.
-fn details(members: &[(&str, &dyn Writable)]) -> Value {
-    struct Details<'d>(&'d [(&'d str, &'d dyn Writable)]);
+fn details(members: &[(&'static str, &dyn Writable)]) -> Value {
+    struct Details<'d>(&'d [(&'static str, &'d dyn Writable)]);
     impl Writable for Details<'_> {
         fn write(&self, out: &mut Writer) {
             out.object(|out| self.0.iter().for_each(|(name, value)| out.member(name, *value)));

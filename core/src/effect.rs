@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::read::{Readable, Reading, read};
 use crate::receipt::Rejected;
 use crate::state::Status;
+use crate::text::push_number;
 use crate::time::Timestamp;
 use crate::wire::{names, record};
 use crate::write::{Writable, Writer, serialize_as_written};
@@ -246,6 +247,12 @@ record!(EffectRef { revision, number });
 
 impl EffectRef {
     pub(crate) fn id(self, run_id: &str) -> String {
-        format!("{run_id}/{}/{}", self.revision, self.number)
+        let mut id = String::with_capacity(run_id.len() + 12);
+        id.push_str(run_id);
+        for number in [self.revision, u64::from(self.number)] {
+            id.push('/');
+            push_number(&mut id, number);
+        }
+        id
     }
 }

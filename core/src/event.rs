@@ -169,6 +169,20 @@ impl Event {
         Ok(event)
     }
 
+    /// The report of a turn with the assistant's text, which a binding hands over beside it: a long text need not be
+    /// written as JSON and read back.
+    ///
+    /// # Errors
+    /// [`Rejected`] with `EVENT_MALFORMED` if the event is no finished turn, or has another content.
+    pub fn with_text(mut self, text: &str) -> Result<Event, Rejected> {
+        let Event::TurnFinished(report) = &mut self else {
+            return Err(Rejected::malformed("only `turn_finished` has a text"));
+        };
+        report.text = Some(text.to_owned());
+        self.check_form()?;
+        Ok(self)
+    }
+
     /// The event's name on the wire.
     #[must_use]
     pub const fn name(&self) -> &'static str {

@@ -192,7 +192,7 @@ impl Bench<'_> {
             Ok(ruling) => return ruling,
             Err(missing) => missing,
         };
-        self.passed("GATE-5", missing.clone());
+        self.passed("GATE-5", missing);
         if let Some(ruling) = self.out_of_attempts(position) {
             return ruling;
         }
@@ -202,19 +202,27 @@ impl Bench<'_> {
     }
 
     /// GATE-5, or what keeps the turn from it.
-    fn soft_completion(&mut self, output: OutputState, asks: bool, marker: Marker) -> Result<Ruling, String> {
-        if output != OutputState::Valid {
-            return Err(format!("no done marker, and {}", describe_output(output)));
+    fn soft_completion(&mut self, output: OutputState, asks: bool, marker: Marker) -> Result<Ruling, &'static str> {
+        match output {
+            OutputState::Missing => return Err("no done marker, and there is no output object"),
+            OutputState::Unparsable => return Err("no done marker, and the output is not JSON that can be taken"),
+            OutputState::Invalid => return Err("no done marker, and the output does not fit the schema"),
+            OutputState::Unchecked => {
+                return Err("no done marker, and there is an output, but no schema to check it with");
+            }
+            OutputState::Valid => {}
         }
         let against = match self.plan.soft_completion {
-            SoftCompletion::Never => Some("soft completion is switched off"),
-            SoftCompletion::UnlessAsking if asks => Some("the same turn asks the user"),
-            SoftCompletion::UnlessAsking if marker == Marker::Declined => Some("the agent says it is not done"),
-            _ if !self.found.has_output_object => Some("it is not an object"),
+            SoftCompletion::Never => Some("the output fits the schema, but soft completion is switched off"),
+            SoftCompletion::UnlessAsking if asks => Some("the output fits the schema, but the same turn asks the user"),
+            SoftCompletion::UnlessAsking if marker == Marker::Declined => {
+                Some("the output fits the schema, but the agent says it is not done")
+            }
+            _ if !self.found.has_output_object => Some("the output fits the schema, but it is not an object"),
             SoftCompletion::UnlessAsking | SoftCompletion::Always => None,
         };
         if let Some(reason) = against {
-            return Err(format!("the output fits the schema, but {reason}"));
+            return Err(reason);
         }
         let ruling = self.complete("GATE-5", "the output fits the schema");
         if matches!(ruling, Ruling::Complete { .. }) {
@@ -354,6 +362,6 @@ fn describe_output(output: OutputState) -> &'static str {
 }
 
 /// The question of a turn that said nothing.
-const FALLBACK_PROMPT: &str = "The agent is waiting for your input.";
+pub(crate) const FALLBACK_PROMPT: &str = "The agent is waiting for your input.";
 /// What an automatic decision goes by unless the agent said otherwise.
 const DEFAULT_DECISION_POLICY: &str = "engine_judgement";

@@ -129,9 +129,19 @@ pub fn unreadable_report(attempt_number: u32, slot_id: &str) -> Event {
 }
 
 impl Effect {
-    /// Whether it starts an agent's turn, which must not happen twice.
+    /// Whether it begins an agent's turn, which must not happen twice.
     fn begins_turn(&self) -> bool {
-        matches!(self.action, Action::StartTurn { .. } | Action::InjectReply { .. })
+        self.starts_turn() || self.hands_reply_over()
+    }
+
+    /// Whether it begins a turn in a process of its own.
+    fn starts_turn(&self) -> bool {
+        matches!(self.action, Action::StartTurn { .. })
+    }
+
+    /// Whether it begins a turn in the process that waits for a reply.
+    fn hands_reply_over(&self) -> bool {
+        matches!(self.action, Action::InjectReply { .. })
     }
 
     fn ends_process_in(&self, slot: &str) -> bool {
@@ -198,15 +208,19 @@ impl Run {
             return Resumption { effects: owed.effects, ..Resumption::default() };
         };
         let attempt_number = self.attempt_number();
-        let starts = owed.effects.iter().any(|effect| matches!(effect.action, Action::StartTurn { .. }));
+        let starts = owed.effects.iter().any(Effect::starts_turn);
         let not_started = starts && !found.begun;
         // A turn needs its slot; and a process that is gone leaves nothing to go on with, unless it never was there.
         if found.slot_lost || !(found.process_alive || not_started) {
             let event = Event::ProcessLost { attempt_number, slot_id: Some(slot_id) };
             return Resumption { event: Some(event), ..Resumption::default() };
         }
-        let attach = found.process_alive.then_some(Attach { slot_id, attempt_number });
-        let effects = owed.effects.into_iter().filter(|effect| !(found.begun && effect.begins_turn())).collect();
+        // Whether the process was given its reply, and whether anybody has heard of the end of that turn, is not known: it is
+        // given again, which equals once. The process is listened to by that.
+        let effects: Vec<Effect> =
+            owed.effects.into_iter().filter(|effect| !(found.begun && effect.starts_turn())).collect();
+        let hands_over = effects.iter().any(Effect::hands_reply_over);
+        let attach = (found.process_alive && !hands_over).then_some(Attach { slot_id, attempt_number });
         Resumption { attach, effects, event: None }
     }
 }

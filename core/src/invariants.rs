@@ -1,14 +1,12 @@
 //! What is true of every run that the machine makes: checked on everything that comes back from outside.
 
-use std::collections::BTreeSet;
-
 use crate::codes::Code;
 use crate::effect::EffectRef;
-use crate::gate::Verdict;
+use crate::gate::{FALLBACK_PROMPT, Verdict};
 use crate::interaction::ResolutionMode;
 use crate::json;
 use crate::limits::Limits;
-use crate::plan::{InterruptedTurn, Profile};
+use crate::plan::{InterruptedTurn, Profile, RunPlan};
 use crate::run::Run;
 use crate::schema::Check;
 use crate::state::{Answer, BegunBy, Outcome, State};
@@ -25,6 +23,11 @@ pub(crate) struct Broken {
 pub(crate) fn check(run: &Run) -> Result<(), Broken> {
     plan(run)?;
     history(run)?;
+    check_life(run)
+}
+
+/// Checks what a step changes, in a run whose plan and history have been checked.
+pub(crate) fn check_life(run: &Run) -> Result<(), Broken> {
     counters(run)?;
     match run.state() {
         State::Queued(_) => queued(run),
@@ -44,6 +47,10 @@ fn plan(run: &Run) -> Result<(), Broken> {
     ensure(!plan.engine.trim().is_empty(), "plan.engine", "an engine is needed")?;
     ensure(plan.session_timeout_sec >= 1, "plan.session_timeout_sec", "must be positive")?;
     ensure(plan.max_attempt != Some(0), "plan.max_attempt", "must be at least 1")?;
+    limits(plan)
+}
+
+pub(crate) fn limits(plan: &RunPlan) -> Result<(), Broken> {
     ensure(plan.limits.problems().next().is_none(), "plan.limits", "a limit makes no sense")
 }
 
@@ -55,9 +62,10 @@ fn history(run: &Run) -> Result<(), Broken> {
         ensure(record.resolved_at <= run.updated_at(), "history", "a record is later than the run")?;
         ensure(record.asked_at >= run.created_at(), "history", "a record is earlier than the run")?;
         ensure(record.revision <= run.revision(), "history", "a record is newer than the run")?;
-        if let Some((attempt_number, revision, resolved_at)) = previous {
-            let in_order =
-                record.attempt_number > attempt_number && record.revision > revision && record.asked_at >= resolved_at;
+        // Each turn asks one question, and each answer leads to the next turn.
+        ensure(u64::from(record.attempt_number) == record.interaction_id, "history", "records are in order")?;
+        if let Some((revision, resolved_at)) = previous {
+            let in_order = record.revision > revision && record.asked_at >= resolved_at;
             ensure(in_order, "history", "records are in order")?;
         }
         let answered = matches!(record.resolution_mode, ResolutionMode::UserReply | ResolutionMode::AutoDecideTimeout);
@@ -65,23 +73,23 @@ fn history(run: &Run) -> Result<(), Broken> {
         ensure(answered || index + 1 == run.history().len(), "history", "a question closed by the end is the last")?;
         let keyed = record.idempotency_key.is_some();
         ensure(!keyed || record.resolution_mode == ResolutionMode::UserReply, "history", "only a reply has a key")?;
-        previous = Some((record.attempt_number, record.revision, record.resolved_at));
+        previous = Some((record.revision, record.resolved_at));
     }
     ensure(run.plan().is_interactive() || run.history().is_empty(), "history", "an auto run asks nobody")?;
-    let mut seen = BTreeSet::new();
-    let mut keys = run.history().iter().filter_map(|record| record.idempotency_key.as_deref());
-    ensure(keys.all(|key| seen.insert(key)), "history", "an idempotency key stands for one reply")
+    ensure(run.resolved().has_each_key_once(), "history", "an idempotency key stands for one reply")
 }
 
 fn counters(run: &Run) -> Result<(), Broken> {
     let life = run.life();
     ensure(life.revision >= 1, "life.revision", "must be at least 1")?;
+    ensure(life.revision <= MOST_EVENTS, "life.revision", "is more than can be counted")?;
     ensure(life.created_at <= life.updated_at, "life.updated_at", "a run changes after it was made")?;
     ensure(life.slots_requested >= 1, "life.slots_requested", "must be at least 1")?;
+    ensure(life.slots_requested <= life.revision, "life.slots_requested", "is more than the events that led here")?;
     let max = run.plan().max_attempt.filter(|_| run.plan().is_interactive());
     ensure(max.is_none_or(|max| life.attempt_number <= max), "life.attempt_number", "passes max_attempt")?;
     // Every answer leads to one more turn, once that turn has started.
-    let answered = run.history().iter().filter(|record| record.response.is_some()).count() as u64;
+    let answered = run.resolved().answered();
     let attempts = u64::from(life.attempt_number);
     let retry = run.plan().interrupted_turn == InterruptedTurn::Retry;
     let expected = match run.state() {
@@ -90,7 +98,22 @@ fn counters(run: &Run) -> Result<(), Broken> {
         State::Running(_) | State::WaitingUser(_) => attempts == answered + 1,
         State::Ended(_) => attempts == answered || attempts == answered + 1,
     };
-    ensure(expected, "life.attempt_number", "does not follow from the history")
+    ensure(expected, "life.attempt_number", "does not follow from the history")?;
+    ensure(life.revision >= fewest_events(run), "life.revision", "is less than the events that lead here")
+}
+
+/// The creation, the grants, the report and the end of each question, and the run's own end: an effect's id that counted less
+/// would be that of an earlier effect.
+fn fewest_events(run: &Run) -> u64 {
+    let attempts = u64::from(run.attempt_number());
+    let grants = if run.plan().profile == Profile::StickyProcess { attempts.min(1) } else { attempts };
+    let closed_by_the_end = run.history().last().is_some_and(|record| record.response.is_none());
+    let last = match run.state() {
+        State::WaitingUser(_) => 1,
+        State::Ended(_) => u64::from(!closed_by_the_end),
+        State::Queued(_) | State::Running(_) => 0,
+    };
+    1 + grants + 2 * run.history().len() as u64 + last
 }
 
 fn queued(run: &Run) -> Result<(), Broken> {
@@ -128,6 +151,14 @@ fn waiting(run: &Run) -> Result<(), Broken> {
     waiting.timer.map_or(Ok(()), |timer| told(run, timer, "life.state.timer"))?;
     ensure(decided(run, Verdict::WaitingUser), "life.decision", "does not say that the run waits")?;
     ensure(!pending.question.prompt.trim().is_empty(), "life.state.pending", "a question needs a prompt")?;
+    let limits = &run.plan().limits;
+    let most_bytes = limits.prompt_bytes.max(FALLBACK_PROMPT.len());
+    ensure(pending.question.prompt.len() <= most_bytes, "life.state.pending", "a prompt is within the plan's limit")?;
+    ensure(
+        pending.question.options.len() <= limits.options,
+        "life.state.pending",
+        "options are within the plan's limit",
+    )?;
     match (rule.slot, &waiting.kept_slot) {
         (SlotWhileWaiting::Kept, Some(slot_id)) => last_slot(run, slot_id),
         (SlotWhileWaiting::Released, None) => Ok(()),
@@ -194,3 +225,6 @@ fn last_slot(run: &Run, slot_id: &str) -> Result<(), Broken> {
     let expected = crate::transition::slot_id(&run.plan().run_id, run.slots_requested());
     ensure(slot_id == expected, "life.state.slot_id", "is not the slot that was asked for last")
 }
+
+/// The largest integer that every runtime holds.
+const MOST_EVENTS: u64 = (1 << 53) - 1;

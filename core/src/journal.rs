@@ -45,8 +45,8 @@ struct EntryIn {
 readable!(EntryIn { revision, at, event });
 
 impl JournalEntry {
-    pub(crate) fn new(revision: u64, at: Timestamp, event: Event, judged: Option<Judged>) -> JournalEntry {
-        JournalEntry { revision, at, event, judged: judged.map(Box::new) }
+    pub(crate) fn new(revision: u64, at: Timestamp, event: Event, judged: Option<Box<Judged>>) -> JournalEntry {
+        JournalEntry { revision, at, event, judged }
     }
 
     /// What a turn was judged to be, for a binding that keeps entries as text.
@@ -311,13 +311,13 @@ impl Run {
     pub(crate) fn replay_link(&mut self, link: &Link) -> Result<Vec<Effect>, LoadError> {
         let place = || format!("entry {}", link.revision);
         link.event.check_form().map_err(|rejected| invalid(place(), rejected.message))?;
-        let applied = self
-            .apply_recorded(link.event.clone(), link.at)
+        let prepared = self
+            .prepare_recorded(link.event.clone(), link.at)
             .map_err(|rejected| invalid(place(), format!("the run does not take it: {}", rejected.code())))?;
-        if applied.entry.is_none() || self.revision() != link.revision {
+        if prepared.applied().entry.as_ref().is_none_or(|entry| entry.revision != link.revision) {
             return Err(invalid(place(), "the event changes nothing here"));
         }
-        Ok(applied.effects)
+        Ok(self.commit(prepared).effects)
     }
 }
 

@@ -7,6 +7,7 @@
 mod builder;
 mod float;
 mod scanner;
+mod strings;
 
 use std::fmt;
 
@@ -16,6 +17,7 @@ use crate::codes::Code;
 use crate::limits::Limits;
 pub(crate) use builder::build;
 pub(crate) use scanner::{Container, Scanner, Shape};
+pub(crate) use strings::end_of_plain;
 
 /// Why a text is not JSON that can be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -65,6 +65,7 @@ mod schema;
 mod stream;
 mod wait;
 // machine: the only code that moves state
+mod history;
 mod invariants;
 mod journal;
 mod run;
@@ -100,7 +101,7 @@ pub use observe::{Observation, Ruled};
 pub use patch::{PatchWording, patch_skill};
 pub use plan::{ExecutionMode, InterruptedTurn, Profile, RunPlan, SoftCompletion};
 pub use receipt::{Receipt, ReceiptKind, Rejected, Resolved};
-pub use run::{Applied, Keep, Outstanding, Run};
+pub use run::{Applied, Keep, Outstanding, Prepared, Run};
 #[cfg(feature = "host-validator")]
 pub use schema::use_schema_engine;
 pub use schema::{Check, OutputSchema, SchemaEngine, SchemaProblem, SchemaValidator, Violation};
@@ -113,4 +114,4 @@ pub use text::display_text;
 pub use time::Timestamp;
 pub use timeline::{Actor, Step};
 pub use views::{Allowed, AllowedRequest, InteractionView, OptionView, PendingView, StatusView};
-pub use write::{Writable, Writer, json_text};
+pub use write::{Writable, Writer, json_text, json_value};

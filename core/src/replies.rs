@@ -35,7 +35,7 @@ pub(crate) fn examine(run: &Run, reply: &Reply) -> Result<Examined, Rejected> {
         let message = "the run is in mode `auto`; nobody is asked".to_owned();
         return refuse(ReceiptKind::NotInteractive, Code::RunNotInteractive, message);
     }
-    if let Some(first) = reply.idempotency_key.as_deref().and_then(|key| run.reply_with_key(key)) {
+    if let Some(first) = reply.idempotency_key.as_deref().and_then(|key| run.resolved().with_key(key)) {
         if first.interaction_id == id && first.response.as_deref() == Some(reply.response_text().as_str()) {
             return Ok(Examined::Repeated(Receipt {
                 receipt: ReceiptKind::Duplicate,

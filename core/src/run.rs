@@ -6,6 +6,7 @@ use crate::codes::{Code, Note};
 use crate::effect::{Action, Effect};
 use crate::event::{Event, Reply};
 use crate::gate::Decision;
+use crate::history::History;
 use crate::interaction::{InteractionRecord, PendingInteraction};
 use crate::journal::JournalEntry;
 #[cfg(feature = "observe")]
@@ -23,7 +24,7 @@ use crate::write::writable;
 pub struct Run {
     plan: Arc<RunPlan>,
     life: Life,
-    history: Vec<InteractionRecord>,
+    history: History,
 }
 
 /// Everything about a run that a step may change, but for its history.
@@ -70,6 +71,23 @@ pub struct Applied {
     pub observed: Option<Observation>,
 }
 
+/// What an event will do to a run that has not changed yet.
+#[derive(Debug)]
+pub struct Prepared {
+    applied: Applied,
+    next: Option<Next>,
+    decision: Option<Decision>,
+    now: Timestamp,
+}
+
+impl Prepared {
+    /// What will have come of the event once it is committed.
+    #[must_use]
+    pub fn applied(&self) -> &Applied {
+        &self.applied
+    }
+}
+
 /// What the host still owes a run, and what the run may still own (HOST-2).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outstanding {
@@ -111,13 +129,13 @@ impl Run {
             clock_went_backwards: false,
             state: State::Queued(queued),
         };
-        let run = Run { plan, life, history: Vec::new() };
+        let run = Run { plan, life, history: History::default() };
         let entry = Some(JournalEntry::new(1, now, Event::Created {}, None));
         let applied = Applied {
             effects,
             receipt: None,
             #[cfg(feature = "observe")]
-            observed: entry.as_ref().map(|entry| run.observe(None, entry)),
+            observed: entry.as_ref().map(|entry| run.observe_creation(entry)),
             entry,
         };
         (run, applied)
@@ -128,24 +146,27 @@ impl Run {
     /// # Errors
     /// [`Rejected`] if the run cannot take this event; the run is unchanged.
     pub fn apply(&mut self, event: Event, now: Timestamp) -> Result<Applied, Rejected> {
+        self.prepare(event, now).map(|prepared| self.commit(prepared))
+    }
+
+    /// Works out what an event does, and leaves the run as it is until [`Run::commit`].
+    ///
+    /// For hosts in which something may break on the way, such as a binding that has to write the answer down first.
+    ///
+    /// # Errors
+    /// [`Rejected`] if the run cannot take this event.
+    pub fn prepare(&self, event: Event, now: Timestamp) -> Result<Prepared, Rejected> {
         if let Event::TurnDecided(_) | Event::Created {} = event {
             return Err(Rejected::malformed(format!("`{}` stands in journals only", event.name())));
         }
         event.check_form()?;
-        self.apply_observed(event, now)
-    }
-
-    #[cfg(feature = "observe")]
-    fn apply_observed(&mut self, event: Event, now: Timestamp) -> Result<Applied, Rejected> {
-        let before = self.standing();
-        let applied = self.apply_recorded(event, now)?;
-        let observed = applied.entry.as_ref().map(|entry| self.observe(Some(before), entry));
-        Ok(Applied { observed, ..applied })
-    }
-
-    #[cfg(not(feature = "observe"))]
-    fn apply_observed(&mut self, event: Event, now: Timestamp) -> Result<Applied, Rejected> {
-        self.apply_recorded(event, now)
+        #[cfg_attr(not(feature = "observe"), expect(unused_mut, reason = "nothing is observed"))]
+        let mut prepared = self.prepare_recorded(event, now)?;
+        #[cfg(feature = "observe")]
+        if let (Some(next), Some(entry)) = (&prepared.next, &prepared.applied.entry) {
+            prepared.applied.observed = Some(self.observe_step(next, entry));
+        }
+        Ok(prepared)
     }
 
     /// Takes a reply. Whatever becomes of it, there is a receipt: in [`Applied`], or in [`Rejected`].
@@ -156,30 +177,43 @@ impl Run {
         self.apply(Event::Reply(reply), now)
     }
 
-    /// Applies an event of a journal, where a turn may be recorded without its text.
-    pub(crate) fn apply_recorded(&mut self, event: Event, now: Timestamp) -> Result<Applied, Rejected> {
+    /// As [`Run::prepare`], for an event of a journal, where a turn may be recorded without its text.
+    pub(crate) fn prepare_recorded(&self, event: Event, now: Timestamp) -> Result<Prepared, Rejected> {
         let unjudgeable = self.plan.output_schema.as_ref().is_some_and(|schema| !schema.can_check());
         if unjudgeable && matches!(event, Event::TurnFinished(_)) {
             let message = "there is no validator: bring one before the run is made or loaded";
             return Err(Rejected { code: Code::ValidatorMissing, message: message.to_owned(), receipt: None });
         }
-        let step = transition::step(self, &event, now.max(self.life.updated_at))?;
-        let entry = step.next.map(|mut next| {
-            let judged = next.judged.take();
-            self.commit(next, judged.as_ref().map(|judged| judged.decision.clone()), now);
-            JournalEntry::new(self.life.revision, now, event, judged)
-        });
-        Ok(Applied {
+        let mut step = transition::step(self, &event, now.max(self.life.updated_at))?;
+        let judged = step.next.as_mut().and_then(|next| next.judged.take());
+        let decision = judged.as_ref().map(|judged| judged.decision.clone());
+        let revision = self.life.revision.saturating_add(1);
+        let entry = step.next.is_some().then(|| JournalEntry::new(revision, now, event, judged));
+        let applied = Applied {
             effects: step.effects,
             receipt: step.receipt,
             entry,
             #[cfg(feature = "observe")]
             observed: None,
-        })
+        };
+        Ok(Prepared { applied, next: step.next, decision, now })
     }
 
-    fn commit(&mut self, next: Next, decision: Option<Decision>, now: Timestamp) {
+    /// Lets what was prepared happen. It must have been prepared by this run, and nothing else committed since.
+    pub fn commit(&mut self, prepared: Prepared) -> Applied {
+        let Prepared { applied, next, decision, now } = prepared;
+        if let Some(next) = next {
+            self.advance(next, decision, now);
+        }
+        applied
+    }
+
+    fn advance(&mut self, next: Next, decision: Option<Decision>, now: Timestamp) {
         let ended = self.status().is_end();
+        // First what could fail for want of memory: after it nothing can.
+        if let Some(record) = next.record.filter(|_| !ended) {
+            self.history.push(record);
+        }
         let life = &mut self.life;
         life.revision = life.revision.saturating_add(1);
         // An ended run only gives back slots, and that is no news of it (LIFE-9).
@@ -199,14 +233,16 @@ impl Run {
         if decision.is_some() {
             life.decision = decision;
         }
-        if let Some(record) = next.record {
-            self.history.push(record);
-        }
+    }
+
+    /// Undoes a step that has added nothing to the history.
+    pub(crate) fn go_back_to(&mut self, before: Life) {
+        self.life = before;
     }
 
     /// Puts a run together from its parts, which the caller has checked.
     pub(crate) fn from_parts(plan: RunPlan, life: Life, history: Vec<InteractionRecord>) -> Run {
-        Run { plan: Arc::new(plan), life, history }
+        Run { plan: Arc::new(plan), life, history: history.into() }
     }
 
     // -- what a run knows --
@@ -365,8 +401,9 @@ impl Run {
         }
     }
 
-    pub(crate) fn reply_with_key(&self, key: &str) -> Option<&InteractionRecord> {
-        self.history.iter().find(|record| record.idempotency_key.as_deref() == Some(key))
+    /// The history, for those who count in it.
+    pub(crate) fn resolved(&self) -> &History {
+        &self.history
     }
 
     /// INVARIANT: interaction ids are 1, 2, 3 …, so the record of `id` is the `id`-th.

@@ -140,6 +140,14 @@ impl OutputSchema {
         self.compiled.validator.as_ref().map_or(Check::NoValidator, |validator| validator.check(instance))
     }
 
+    /// How much work a verdict on an instance is counted as, if it may be done: the measure by which the tests show that no
+    /// schema makes a verdict explode.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn counted_work(&self, instance: &Value) -> Option<u64> {
+        self.compiled.validator.as_ref().and_then(|validator| validator.counted_work(instance))
+    }
+
     /// Whether there is somebody to check instances. There always is, unless this was built without an engine.
     #[must_use]
     pub fn can_check(&self) -> bool {

@@ -62,6 +62,8 @@ impl Run {
         let written = document.get("run").cloned();
         let document: DocumentIn = read(document).map_err(|misread| misread.load_error(Code::SnapshotInvalid))?;
         let ContentIn { plan, life, history } = document.run;
+        // Before the digest: a limit that is too large for a browser's memory is not read there as it was written.
+        invariants::limits(&plan).map_err(|broken| invalid(broken.place, broken.message))?;
         let read = ContentOut { plan: &plan, life: &life, history: &history };
         let text = json_text(&read);
         if content_digest(&text) != document.digest {

@@ -112,15 +112,18 @@ impl Run {
             let found = format!("expected revision {expected}, found {}", entry.revision);
             return Err(invalid(format!("entry {expected}"), found));
         }
-        let mut next = self.clone();
-        next.replay_link(&entry)?;
-        // A recorded decision is taken as it stands, so what it led to is checked like a snapshot.
-        if let Event::TurnDecided(_) = entry.event {
-            invariants::check(&next).map_err(|broken| invalid(broken.place, broken.message))?;
+        let resolved_before = self.history().len();
+        // A recorded decision is taken as it stands, so what it led to is checked like a snapshot. It adds nothing to the
+        // history.
+        let before = matches!(entry.event, Event::TurnDecided(_)).then(|| self.life().clone());
+        self.replay_link(&entry)?;
+        if let Some(before) = before
+            && let Err(broken) = invariants::check_life(self)
+        {
+            self.go_back_to(before);
+            return Err(invalid(broken.place, broken.message));
         }
-        let step = next.step_of(&entry, self.history().len());
-        *self = next;
-        Ok(step)
+        Ok(self.step_of(&entry, resolved_before))
     }
 
     /// The line that has just been followed; there were so many questions at their end before it.

@@ -10,7 +10,7 @@ use crate::receipt::{Receipt, ReceiptKind, Rejected};
 use crate::replies;
 use crate::run::Run;
 use crate::state::{Answer, BegunBy, Ended, Outcome, Queued, RunError, Running, State, Status, WaitingUser};
-use crate::text::display_text;
+use crate::text::{display_text, push_number};
 use crate::time::Timestamp;
 use crate::wait::{Expiry, SlotWhileWaiting, WaitRule};
 
@@ -30,7 +30,7 @@ pub(crate) struct Next {
     pub(crate) attempt_number: u32,
     pub(crate) slots_requested: u64,
     pub(crate) session_handle: Option<String>,
-    pub(crate) judged: Option<Judged>,
+    pub(crate) judged: Option<Box<Judged>>,
     pub(crate) record: Option<InteractionRecord>,
 }
 
@@ -52,13 +52,13 @@ pub(crate) fn step(run: &Run, event: &Event, now: Timestamp) -> Result<Step, Rej
         (State::Running(running), Event::TurnFinished(report))
             if run.is_current_turn(report.attempt_number, report.slot_id.as_deref(), running) =>
         {
-            let judged = gate::judge(run.plan(), position(run), report);
+            let judged = Box::new(gate::judge(run.plan(), position(run), report));
             draft.finish_turn(running, judged, report.session_handle.as_deref())
         }
         (State::Running(running), Event::TurnDecided(turn))
             if run.is_current_turn(turn.attempt_number, turn.slot_id.as_deref(), running) =>
         {
-            draft.finish_turn(running, turn.judged.clone(), turn.session_handle.as_deref())
+            draft.finish_turn(running, Box::new(turn.judged.clone()), turn.session_handle.as_deref())
         }
         (State::Running(running), Event::ProcessLost { attempt_number, slot_id })
             if run.is_current_process(*attempt_number, slot_id.as_ref()) =>
@@ -179,7 +179,7 @@ impl<'r> Draft<'r> {
     }
 
     /// running -> succeeded, failed or `waiting_user`
-    fn finish_turn(mut self, running: &Running, judged: Judged, session_handle: Option<&str>) -> Step {
+    fn finish_turn(mut self, running: &Running, judged: Box<Judged>, session_handle: Option<&str>) -> Step {
         self.next.session_handle = session_handle.filter(|handle| !handle.trim().is_empty()).map(str::to_owned);
         let decision = &judged.decision;
         let how = match decision.outcome {
@@ -424,7 +424,11 @@ fn already_ended(run: &Run) -> Rejected {
 }
 
 pub(crate) fn slot_id(run_id: &str, number: u64) -> String {
-    format!("{run_id}/s{number}")
+    let mut id = String::with_capacity(run_id.len() + 8);
+    id.push_str(run_id);
+    id.push_str("/s");
+    push_number(&mut id, number);
+    id
 }
 
 /// The reply the core makes when nobody else does (TIME-2).

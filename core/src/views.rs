@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::codes::{Code, Note};
 use crate::event::{MAX_KEY_CHARACTERS, MAX_REASON_CHARACTERS};
-use crate::interaction::{ChoiceOption, InteractionKind, PendingInteraction, ResolutionMode};
+use crate::interaction::{ChoiceOption, InteractionKind, PendingInteraction};
 use crate::json;
 use crate::limits::Limits;
 use crate::plan::ExecutionMode;
@@ -199,7 +199,6 @@ impl Run {
         warnings.extend(decision.iter().flat_map(|decision| decision.warnings.iter().cloned()));
         let mut diagnostics = self.own_diagnostics();
         diagnostics.extend(decision.iter().flat_map(|decision| decision.diagnostics.iter().cloned()));
-        let auto_decided = |mode: ResolutionMode| mode == ResolutionMode::AutoDecideTimeout;
         StatusView {
             run_id: plan.run_id.clone(),
             status: self.status(),
@@ -212,8 +211,7 @@ impl Run {
             error,
             diagnostics,
             interaction_count: self.history().len() as u64 + u64::from(self.pending().is_some()),
-            auto_decision_count: self.history().iter().filter(|record| auto_decided(record.resolution_mode)).count()
-                as u64,
+            auto_decision_count: self.resolved().auto_decided(),
             data: data_text.as_deref().and_then(|text| json::parse_value(text, Limits::MAX_JSON_DEPTH).ok()),
             data_text,
             created_at: self.created_at(),

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::codes::Code;
 use crate::json;
+use crate::text::push_number;
 use crate::time::Timestamp;
 
 /// Data that can be written as JSON.
@@ -25,13 +26,15 @@ pub trait Writable {
 /// Data as JSON text, without white space and with the members of objects in the order of their fields.
 #[must_use]
 pub fn json_text(data: &dyn Writable) -> String {
-    let mut out = Writer { text: String::new() };
+    // Enough for most answers.
+    let mut out = Writer { text: String::with_capacity(256) };
     data.write(&mut out);
     out.text
 }
 
 /// Data as a JSON value.
-pub(crate) fn json_value(data: &dyn Writable) -> Value {
+#[must_use]
+pub fn json_value(data: &dyn Writable) -> Value {
     // What was written here can be read here.
     json::build(&json_text(data)).unwrap_or_default()
 }
@@ -49,11 +52,11 @@ impl Writer {
         self.text.push('}');
     }
 
-    /// Writes a member of the object that is being written, unless it is absent.
-    pub fn member(&mut self, name: &str, value: &dyn Writable) {
+    /// Writes a member of the object that is being written, unless it is absent. In its name nothing needs an escape.
+    pub fn member(&mut self, name: &'static str, value: &dyn Writable) {
         if !value.is_absent() {
             self.separate();
-            self.string(name);
+            self.name(name);
             self.text.push(':');
             value.write(self);
         }
@@ -78,14 +81,21 @@ impl Writer {
         self.text.push(']');
     }
 
+    /// Writes a word of our own in quotation marks: in it nothing needs an escape.
+    pub(crate) fn name(&mut self, name: &'static str) {
+        self.text.reserve(name.len() + 2);
+        self.text.push('"');
+        self.text.push_str(name);
+        self.text.push('"');
+    }
+
     /// Writes a text in quotation marks.
     pub fn string(&mut self, text: &str) {
+        self.text.reserve(text.len() + 2);
         self.text.push('"');
-        let mut rest = text;
-        while let Some(at) = rest.bytes().position(|byte| byte < b' ' || byte == b'"' || byte == b'\\') {
-            let (plain, from_sign) = rest.split_at(at);
-            self.text.push_str(plain);
-            let sign = from_sign.as_bytes().first().copied().unwrap_or_default();
+        let (mut start, mut at) = (0, json::end_of_plain(text.as_bytes(), 0));
+        while let Some(sign) = text.as_bytes().get(at) {
+            self.text.push_str(text.get(start..at).unwrap_or_default());
             match sign {
                 b'"' => self.text.push_str("\\\""),
                 b'\\' => self.text.push_str("\\\\"),
@@ -96,9 +106,10 @@ impl Writer {
                 12 => self.text.push_str("\\f"),
                 _ => self.plain(format_args!("\\u{sign:04x}")),
             }
-            rest = from_sign.get(1..).unwrap_or_default();
+            start = at + 1;
+            at = json::end_of_plain(text.as_bytes(), start);
         }
-        self.text.push_str(rest);
+        self.text.push_str(text.get(start..).unwrap_or_default());
         self.text.push('"');
     }
 
@@ -110,7 +121,7 @@ impl Writer {
 
     /// A comma, unless this is the first in its brackets.
     fn separate(&mut self) {
-        if !self.text.ends_with(['{', '[']) {
+        if !matches!(self.text.as_bytes().last(), Some(b'{' | b'[')) {
             self.text.push(',');
         }
     }
@@ -136,7 +147,7 @@ macro_rules! writable_names {
     ($type:ident { $($name:literal => $variant:ident),+ $(,)? }) => {
         impl crate::write::Writable for $type {
             fn write(&self, out: &mut crate::write::Writer) {
-                out.string(match self {
+                out.name(match self {
                     $($type::$variant => $name,)+
                 });
             }
@@ -159,18 +170,41 @@ macro_rules! serialize_as_written {
 
 pub(crate) use {serialize_as_written, writable, writable_names};
 
-/// Lets data be written as it is shown.
-macro_rules! writable_plainly {
-    ($($type:ty),+) => {
-        $(impl Writable for $type {
-            fn write(&self, out: &mut Writer) {
-                out.plain(format_args!("{self}"));
-            }
-        })+
-    };
+impl Writable for bool {
+    fn write(&self, out: &mut Writer) {
+        out.text.push_str(if *self { "true" } else { "false" });
+    }
 }
 
-writable_plainly!(bool, u64, u32, u16, i64, usize);
+impl Writable for i64 {
+    fn write(&self, out: &mut Writer) {
+        out.plain(format_args!("{self}"));
+    }
+}
+
+impl Writable for u64 {
+    fn write(&self, out: &mut Writer) {
+        push_number(&mut out.text, *self);
+    }
+}
+
+impl Writable for u32 {
+    fn write(&self, out: &mut Writer) {
+        u64::from(*self).write(out);
+    }
+}
+
+impl Writable for u16 {
+    fn write(&self, out: &mut Writer) {
+        u64::from(*self).write(out);
+    }
+}
+
+impl Writable for usize {
+    fn write(&self, out: &mut Writer) {
+        (*self as u64).write(out);
+    }
+}
 
 impl Writable for Timestamp {
     fn write(&self, out: &mut Writer) {
@@ -198,7 +232,7 @@ impl Writable for Cow<'_, str> {
 
 impl Writable for Code {
     fn write(&self, out: &mut Writer) {
-        out.string(self.as_str());
+        out.name(self.as_str());
     }
 }
 
@@ -217,7 +251,14 @@ impl Writable for Value {
 
 impl Writable for Map<String, Value> {
     fn write(&self, out: &mut Writer) {
-        out.object(|out| self.iter().for_each(|(name, value)| out.member(name, value)));
+        out.object(|out| {
+            for (name, value) in self {
+                out.separate();
+                out.string(name);
+                out.text.push(':');
+                value.write(out);
+            }
+        });
     }
 }
 

@@ -33,13 +33,20 @@ class Plan:
 
 @final
 class Entry:
+    """One event that changed a run, for its journal."""
+
     @property
-    def revision(self) -> int: ...
+    def revision(self) -> int:
+        """The run's revision after it."""
     @property
-    def at(self) -> int: ...
-    def compact(self) -> Entry: ...
-    def to_dict(self) -> dict[str, Any]: ...
-    def line_after(self, run_id: str, previous: str | None = None) -> str: ...
+    def at(self) -> int:
+        """The time the host gave."""
+    def compact(self) -> Entry:
+        """The entry without a turn's text: its digest and the recorded decision instead."""
+    def to_dict(self) -> dict[str, Any]:
+        """The entry as data."""
+    def line_after(self, run_id: str, previous: str | None = None) -> str:
+        """The entry as JSON text, chained to the text before it."""
 
 @final
 class Observed:

@@ -57,33 +57,7 @@ class Plan:
         return self._core.to_dict()
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One event that changed a run, for its journal."""
-
-    _core: _core.Entry
-
-    @property
-    def revision(self) -> int:
-        """The run's revision after it."""
-        return self._core.revision
-
-    @property
-    def at(self) -> int:
-        """The time the host gave."""
-        return self._core.at
-
-    def compact(self) -> Entry:
-        """The entry without a turn's text: its digest and the recorded decision instead."""
-        return Entry(self._core.compact())
-
-    def to_dict(self) -> dict[str, Any]:
-        """The entry as data."""
-        return self._core.to_dict()
-
-    def line_after(self, run_id: str, previous: str | None = None) -> str:
-        """The entry as JSON text, chained to the text before it."""
-        return self._core.line_after(run_id, previous)
+Entry = _core.Entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +74,6 @@ class Applied:
         """What is worth measuring of it, without a word of a user or an agent; ``None`` if the event was absorbed.
         Pass it on once the run is saved."""
         return None if self._observed is None else cast("types.Observation", self._observed.to_dict())
-
-    @classmethod
-    def _of(cls, parts: tuple[Any, Any, _core.Entry | None, _core.Observed | None]) -> Applied:
-        effects, receipt, entry, observed = parts
-        return cls(effects, receipt, None if entry is None else Entry(entry), observed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +149,7 @@ class Run:
     def create(cls, plan: Plan, now: Time) -> tuple[Run, Applied]:
         """Makes a run of an admitted plan. It is queued and asks for its first slot."""
         run, applied = _core.Run.create(plan._core, to_millis(now))
-        return cls(run), Applied._of(applied)
+        return cls(run), Applied(*applied)
 
     @classmethod
     def from_json(cls, snapshot: str) -> Run:
@@ -232,7 +201,7 @@ class Run:
         """Applies one event, or raises :class:`turnlatch.Rejected` and leaves the run as it was."""
         at = to_millis(now)
         try:
-            return Applied._of(self._core.apply(event, at))
+            return Applied(*self._core.apply(event, at))
         except Rejected as rejected:
             self._observe(rejected, event, at)
             raise
@@ -241,7 +210,7 @@ class Run:
         """Applies one event given as JSON text."""
         at = to_millis(now)
         try:
-            return Applied._of(self._core.apply_json(event, at))
+            return Applied(*self._core.apply_json(event, at))
         except Rejected as rejected:
             self._observe(rejected, _read_or_none(event), at)
             raise
@@ -278,14 +247,13 @@ class Run:
     def _request(self, event: dict[str, Any], now: Time) -> Answered:
         at = to_millis(now)
         try:
-            effects, receipt, entry, observed = self._core.apply(event, at)
+            return Answered(*self._core.apply(event, at))
         except Rejected as rejected:
             if rejected.details is None:
                 self._observe(rejected, event, at)
                 raise
             observed = self._core.observe_rejected(event["type"], rejected.code, at)
             return Answered([], cast("types.Receipt", rejected.details), None, observed)
-        return Answered(effects, cast("types.Receipt", receipt), None if entry is None else Entry(entry), observed)
 
     @property
     def run_id(self) -> str:
@@ -410,7 +378,7 @@ class Journal:
 
     def push(self, entry: Entry) -> None:
         """Appends what :meth:`Run.apply` gave."""
-        self._core.push(entry._core)
+        self._core.push(entry)
 
     def to_json(self) -> str:
         """The journal as JSON text."""

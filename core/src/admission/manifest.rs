@@ -140,7 +140,9 @@ impl<'a> Reader<'a> {
         for (index, path) in paths.iter().enumerate() {
             let is_drive = path.as_bytes().get(1) == Some(&b':');
             let leaves = path.starts_with('/') || path.contains('\\') || path.split('/').any(|part| part == "..");
-            if path.trim().is_empty() || is_drive || leaves {
+            // No file has such a name, and a program that takes it for the end of one looks at another file.
+            let is_cut = path.contains('\0');
+            if path.trim().is_empty() || is_drive || leaves || is_cut {
                 let message = format!("expected a path inside the run's folder, found {}", text::quoted(path));
                 self.refuse(&format!("required_artifacts/{index}"), message);
             }

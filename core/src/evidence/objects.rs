@@ -179,9 +179,10 @@ impl Finder<'_> {
     fn whole_object(&mut self, range: Range<usize>, source: Source) -> bool {
         let part = self.text.get(range.clone()).unwrap_or_default();
         let trimmed = json::trim(part);
-        let Some(start) = part.find('{').map(|brace| range.start + brace).filter(|_| trimmed.starts_with('{')) else {
+        if !trimmed.starts_with('{') {
             return false;
-        };
+        }
+        let start = range.start + part.find('{').unwrap_or_default();
         let mut scanner = Scanner::new(trimmed, self.max_depth).wanting(&WANTED);
         let result = scanner.value(0);
         self.contents.steps += scanner.steps;

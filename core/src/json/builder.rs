@@ -5,6 +5,7 @@
 
 use serde_json::{Map, Number, Value};
 
+use super::strings::end_of_plain;
 use super::{Fault, float};
 
 /// Builds the value of a text that [`super::Scanner`] has accepted, and finds the keys that stand twice.
@@ -80,11 +81,10 @@ impl Builder<'_> {
         let mut text = String::new();
         self.at += 1;
         loop {
-            let rest = self.text.get(self.at..)?;
-            let stop = memchr::memchr2(b'"', b'\\', rest.as_bytes())?;
-            text.push_str(rest.get(..stop)?);
-            self.at += stop + 1;
-            if rest.as_bytes().get(stop) == Some(&b'"') {
+            let stop = end_of_plain(self.text.as_bytes(), self.at);
+            text.push_str(self.text.get(self.at..stop)?);
+            self.at = stop + 1;
+            if self.text.as_bytes().get(stop)? == &b'"' {
                 return Some(text);
             }
             text.push(self.escaped()?);

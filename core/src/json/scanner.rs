@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::builder::unquoted;
+use super::strings::end_of_plain;
 use super::{Fault, float};
 
 /// A value that [`Scanner`] read to its end, and what stands at its top level if it is an object.
@@ -214,10 +215,10 @@ impl<'t> Scanner<'t> {
     fn string(&self, quote: usize) -> Result<usize, (usize, Fault)> {
         let mut at = quote + 1;
         loop {
+            at = end_of_plain(self.bytes, at);
             match self.byte(at) {
                 Some(b'"') => return Ok(at + 1),
                 Some(b'\\') => at = self.escape(at)?,
-                Some(0x20..) => at += 1,
                 Some(_) | None => return Err((at, Fault::Syntax)),
             }
         }
@@ -264,7 +265,8 @@ impl<'t> Scanner<'t> {
         }
         let token = self.text.get(start..at).unwrap_or_default();
         let held = if at == whole {
-            token.parse::<i64>().is_ok() || token.parse::<u64>().is_ok()
+            // Nearly every integer is shorter than the shortest that is too large.
+            token.len() < 19 || token.parse::<i64>().is_ok() || token.parse::<u64>().is_ok()
         } else {
             float::is_held(token)
         };

@@ -54,6 +54,10 @@ impl SchemaValidator for BuiltIn {
         let listed = may_list.then(|| self.validator.iter_errors(instance)).into_iter().flatten();
         Check::invalid(listed.map(|error| violation(&error)))
     }
+
+    fn counted_work(&self, instance: &Value) -> Option<u64> {
+        self.plan.counted(instance)
+    }
 }
 
 fn dialect_of(schema: &Value) -> Result<Dialect, SchemaProblem> {

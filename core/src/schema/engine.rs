@@ -17,6 +17,12 @@ pub trait SchemaEngine: Send + Sync {
 pub trait SchemaValidator: Send + Sync {
     /// Checks an instance, within bounds of its own.
     fn check(&self, instance: &Value) -> Check;
+
+    /// How much work a verdict is counted as, if it is counted and may be done.
+    #[doc(hidden)]
+    fn counted_work(&self, _: &Value) -> Option<u64> {
+        None
+    }
 }
 
 /// Brings a validator, or takes it away. Runs that were loaded before keep what they have.

@@ -39,8 +39,14 @@ impl Plan {
         if self.weight.is_some_and(|weight| weight.saturating_mul(size) <= CHECK_BUDGET) {
             return true;
         }
+        self.counted(instance).is_some()
+    }
+
+    /// What the walk counts for a verdict; none if that is more than may be spent.
+    pub(super) fn counted(&self, instance: &Value) -> Option<u64> {
         let mut walk = Walk { left: CHECK_BUDGET, ..Walk::new(self) };
-        walk.verdict(0, Part::Value(instance)).is_some()
+        walk.verdict(0, Part::Value(instance))?;
+        Some(CHECK_BUDGET - walk.left)
     }
 
     /// Whether the validator can be asked for all violations.
@@ -428,13 +434,3 @@ const METASCHEMA: u64 = 64;
 const METASCHEMA_NESTING: u64 = 6;
 /// The largest integer up to which every integer is a number of its own to a 64-bit float.
 const EXACT: u64 = 1 << 53;
-
-#[cfg(test)]
-impl Plan {
-    /// What the walk counts for a verdict, without a budget.
-    pub(super) fn counted(&self, instance: &Value) -> u64 {
-        let mut walk = Walk { left: u64::MAX, ..Walk::new(self) };
-        walk.verdict(0, Part::Value(instance));
-        u64::MAX - walk.left
-    }
-}

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::Usage;
 use super::failure::Failure;
 use super::rows::{as_text, at, number_at, text_at, words_of};
-use super::turn::Turn;
+use super::turn::{Turn, is_session};
 use crate::codes::Code;
 use crate::write::json_text;
 
@@ -16,12 +16,15 @@ pub(super) struct Conversation {
     /// What is to be asked as soon as there is a session.
     first_words: Option<String>,
     requests: u64,
+    /// Whether what the agent reads is written here, so that it is known what its answers are to.
+    is_asking: bool,
     answers: Vec<String>,
 }
 
 impl Conversation {
     /// What to write to give the agent a prompt. Before the first, it is asked for a session.
     pub(super) fn prompt(&mut self, words: &str) -> String {
+        self.is_asking = true;
         let begins = self.requests == 0;
         if let Some(session) = &self.session {
             let (session, words) = (json_text(session), json_text(&words));
@@ -32,8 +35,20 @@ impl Conversation {
         if begins { self.request("initialize", INITIALIZE) } else { String::new() }
     }
 
+    /// Whether a row may say something here. An answer must be the one to what was asked last: a late or forged one would
+    /// end a turn that goes on. An agent that could not read a request answers it without its id.
+    fn expects(&self, row: &Value) -> bool {
+        let is_answer = row.get("method").is_none();
+        let id = row.get("id").unwrap_or(&Value::Null);
+        let is_unread = id.is_null() && row.get("error").is_some();
+        !self.is_asking || !is_answer || is_unread || (id.is_u64() && id.as_u64() == self.requests.checked_sub(1))
+    }
+
     /// Answers what the agent wrote, if it waits for an answer.
     pub(super) fn answer(&mut self, row: &Value, work_folder: &str) {
+        if !self.expects(row) {
+            return;
+        }
         if let (Some(method), Some(id)) = (text_at(row, &["method"]), row.get("id")) {
             let answer = answer_of(method, row.get("params").unwrap_or(&Value::Null));
             self.answers.push(format!("{{\"jsonrpc\":\"2.0\",\"id\":{},{answer}}}\n", json_text(id)));
@@ -78,11 +93,19 @@ fn answer_of(method: &str, parameters: &Value) -> String {
     format!("\"result\":{{\"outcome\":{outcome}}}")
 }
 
-/// Takes a row; says whether it is one that is known.
-pub(super) fn row(turn: &mut Turn, row: &Value) -> bool {
+/// Takes a row, in a conversation if there is one; says whether it is one that is known.
+pub(super) fn row(turn: &mut Turn, row: &Value, conversation: Option<&Conversation>) -> bool {
+    if !conversation.is_none_or(|conversation| conversation.expects(row)) {
+        return false;
+    }
     if let Some(method) = text_at(row, &["method"]) {
         return match method {
-            "session/update" => update(turn, at(row, &["params", "update"]).unwrap_or(&Value::Null)),
+            "session/update" => {
+                let session = text_at(row, &["params", "sessionId"]);
+                let asked_for = conversation.and_then(|conversation| conversation.session.as_deref());
+                let is_own = turn.owns(session) && is_session(asked_for, session);
+                update(turn, at(row, &["params", "update"]).unwrap_or(&Value::Null), is_own)
+            }
             // The agent asks its client for something; that is the host's to answer.
             _ => row.get("id").is_some() || method.starts_with('_'),
         };
@@ -126,10 +149,12 @@ fn spend(turn: &mut Turn, result: &Value) {
     }
 }
 
-fn update(turn: &mut Turn, update: &Value) -> bool {
+fn update(turn: &mut Turn, update: &Value, is_own: bool) -> bool {
     let words = update.get("content").map(words_of).unwrap_or_default();
     match text_at(update, &["sessionUpdate"]).unwrap_or_default() {
-        "agent_message_chunk" => turn.say_piece(words),
+        "agent_message_chunk" if is_own => turn.say_piece(words),
+        // An agent that the agent asked.
+        "agent_message_chunk" => turn.other_piece("tool", words),
         "agent_thought_chunk" => turn.other_piece("reasoning", words),
         "user_message_chunk" => turn.other_piece("user", words),
         "tool_call" => {

@@ -11,19 +11,19 @@ use crate::write::json_text;
 
 /// Takes a row; says whether it is one that is known.
 pub(super) fn row(turn: &mut Turn, row: &Value) -> bool {
-    turn.session(text_at(row, &["session_id"]));
+    let is_own = turn.session(text_at(row, &["session_id"]));
     match text_at(row, &["type"]).unwrap_or_default() {
-        "assistant" => assistant(turn, row),
+        "assistant" => assistant(turn, row, is_own),
         "user" => user(turn, row),
-        "result" => result(turn, row),
-        "system" => {
+        "result" if is_own => result(turn, row),
+        "system" if is_own => {
             if text_at(row, &["subtype"]) == Some("api_retry") {
                 turn.supersede();
             }
         }
-        // The deltas of a message come once more as a whole.
+        // The deltas of a message come once more as a whole; how an agent ended that the agent asked is not the turn's end.
         "stream_event" | "rate_limit_event" | "control_response" | "control_request" | "keep_alive"
-        | "tool_progress" | "tool_use_summary" | "auth_status" | "prompt_suggestion" => {}
+        | "tool_progress" | "tool_use_summary" | "auth_status" | "prompt_suggestion" | "result" | "system" => {}
         _ => return false,
     }
     true
@@ -37,10 +37,10 @@ pub(super) fn prompt(words: &str) -> String {
     )
 }
 
-fn assistant(turn: &mut Turn, row: &Value) {
+fn assistant(turn: &mut Turn, row: &Value, is_own: bool) {
     // The program's own words about an error, and those of an agent that the agent asked, are not the assistant's.
     let is_synthetic = text_at(row, &["message", "model"]) == Some("<synthetic>") || row.get("error").is_some();
-    let is_inner = text_at(row, &["parent_tool_use_id"]).is_some();
+    let is_inner = !is_own || text_at(row, &["parent_tool_use_id"]).is_some();
     for (kind, part) in parts_of(at(row, &["message", "content"])) {
         match kind {
             "text" if is_synthetic => turn.other("system", words_of(part)),

@@ -240,10 +240,11 @@ impl StreamDecoder {
             StreamFormat::OpencodeJson => opencode::row(turn, &row),
             StreamFormat::PiJson => pi::row(turn, &row),
             StreamFormat::Acp => {
+                let is_known = acp::row(turn, &row, self.sticky.as_ref().map(|sticky| &sticky.conversation));
                 if let Some(sticky) = &mut self.sticky {
                     sticky.conversation.answer(&row, &sticky.work_folder);
                 }
-                acp::row(turn, &row)
+                is_known
             }
         };
         if !is_known {

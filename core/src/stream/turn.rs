@@ -161,6 +161,11 @@ impl Turn {
         true
     }
 
+    /// Whether words of this session are the turn's own, as far as a row has named it.
+    pub(super) fn owns(&self, session: Option<&str>) -> bool {
+        is_session(self.session_handle.as_deref(), session)
+    }
+
     pub(super) fn fail(&mut self, failure: Failure) {
         self.failure = Some(failure);
     }
@@ -252,6 +257,11 @@ impl Turn {
             diagnostics: self.notes,
         }
     }
+}
+
+/// Whether a row's session is this one, as far as both are named.
+pub(super) fn is_session(own: Option<&str>, named: Option<&str>) -> bool {
+    own.is_none_or(|own| named.is_none_or(|named| named == own))
 }
 
 fn is_handle(handle: &str) -> bool {
