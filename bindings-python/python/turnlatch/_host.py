@@ -82,6 +82,18 @@ class Host:
 
 async def settle(result: MaybeAwaitable[T]) -> T:
     """The result, waited for if it has to be."""
-    if inspect.isawaitable(result):
+    if not inspect.isawaitable(result):
+        return result
+    try:
         return await result
-    return result
+    except asyncio.CancelledError:
+        if _is_cancelled():
+            raise
+        # It is the part's own work that was cancelled, and to the driver that is a failure like any other.
+        raise RuntimeError("the callback was cancelled") from None
+
+
+def _is_cancelled() -> bool:
+    """Whether somebody wants the current task to end. Python 3.10 cannot tell, so there it counts as wanted."""
+    cancelling = getattr(asyncio.current_task(), "cancelling", None)
+    return cancelling is None or cancelling() > 0

@@ -18,6 +18,9 @@ class Report:
 
     event: Event
     instead: Event | None = None
+    ends: tuple[Effect, str] | None = None
+    """A turn that was given up and its slot: unless it is over, its process is ended before this is told, which gives
+    back the slot."""
 
 
 @dataclass
@@ -32,12 +35,14 @@ class Live:
     resumed: bool = True  # whether what it owed when it was loaded is being performed
     performer: asyncio.Task[None] | None = None
     courier: asyncio.Task[None] | None = None
+    resuming: asyncio.Task[None] | None = None  # going on with what was found in the store
     waiters: list[_Waiter] = field(default_factory=list[_Waiter])
 
     @property
     def idle(self) -> bool:
         """Whether nothing is to be done for it."""
-        return not (self.owed or self.effects or self.inbox or self.performer or self.courier)
+        tasks = self.performer or self.courier or self.resuming
+        return not (self.owed or self.effects or self.inbox or tasks)
 
     def take(self, run: Run) -> None:
         """Goes on with a state that was saved."""

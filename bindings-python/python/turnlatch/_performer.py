@@ -66,20 +66,22 @@ class Performer:
             except Exception as error:
                 await self._host.report(run_id, effect, error, attempt)
             if attempt >= retry.attempts:
-                await self._give_up(live, effect, begun)
+                self._give_up(live, effect, begun)
                 return
             await asyncio.sleep(retry.wait_after(attempt))
+            # It may have begun the turn before it failed, and the turn may have ended: then it must not begin again. So
+            # what was reported until now is taken before this goes on.
+            if due["once"]:
+                await asyncio.sleep(0)
+                if live.courier is not None:
+                    await asyncio.wait([live.courier])
 
-    async def _give_up(self, live: Live, effect: Effect, begun: bool) -> None:
-        run_id, verdict = live.run.run_id, live.run.given_up(effect, begun=begun)
+    def _give_up(self, live: Live, effect: Effect, begun: bool) -> None:
+        verdict = live.run.given_up(effect, begun=begun)
         if verdict["then"] == "keep":
             live.owed.append(effect)
         elif verdict["then"] == "tell":
-            try:
-                await settle(self._host.processes.terminate(verdict["slot_id"]))
-            except Exception as error:
-                await self._host.report(run_id, effect, error, self._host.retry.attempts)
-            self._post(run_id, Report(verdict["event"]))
+            self._post(live.run.run_id, Report(verdict["event"], ends=(effect, verdict["slot_id"])))
 
     async def _perform(self, live: Live, effect: Effect) -> None:
         run_id, host = live.run.run_id, self._host

@@ -27,6 +27,14 @@ class Belongings:
             set(await settle(host.timers.pending())),
         )
 
+    def only_of(self, run_id: str) -> Belongings:
+        """What of it is of this run."""
+        return Belongings(
+            {slot_id for slot_id in self.processes if run_of_slot(slot_id) == run_id},
+            {slot_id for slot_id in self.slots if run_of_slot(slot_id) == run_id},
+            {timer for timer in self.timers if timer[0] == run_id},
+        )
+
     def leave_to(self, run: Run) -> None:
         """Takes out what the run may keep."""
         keep = run.outstanding()["keep"]

@@ -138,7 +138,7 @@ class Driver:
         """Waits until every effect told so far was performed (or is kept as owed) and every report applied."""
         live = await self._known(run_id)
         self._not_inside(live, "settled")
-        while busy := [task for task in (live.performer, live.courier) if task is not None]:
+        while busy := [task for task in (live.performer, live.courier, live.resuming) if task is not None]:
             await asyncio.wait(busy)
 
     async def retry_owed(self, run_id: str | None = None) -> None:
@@ -172,7 +172,7 @@ class Driver:
         lost = await hold_slots(host, [live.run for live in lives])
         await belongings.give_back(host, unread=set(run_ids) - self._runs.keys())
         for live in lives:
-            if not live.resumed:
+            if not live.resumed and live.resuming is None:
                 resume = partial(self._resume, live, slot_lost=live.run.run_id in lost)
                 live.resumed = await host.attempt(live.run.run_id, resume)
         return run_ids
@@ -255,7 +255,30 @@ class Driver:
             return
         if stored.revision != live.run.revision:
             live.take(stored)
-            await self._resume(live)
+            live.resumed = False
+            if live.resuming is None:
+                live.resuming = self._spawn(self._go_on(live), "turnlatch-resume")
+
+    async def _go_on(self, live: Live) -> None:
+        """Goes on with a state whose effects were never told here, as after a restart, until that works."""
+        attempt = 0
+        try:
+            while not live.resumed:
+                attempt += 1
+                try:
+                    # What was told before is performed first.
+                    while live.performer is not None:
+                        await asyncio.wait([live.performer])
+                    belongings = (await Belongings.of(self._host)).only_of(live.run.run_id)
+                    belongings.leave_to(live.run)
+                    await belongings.give_back(self._host, unread=())
+                    await self._resume(live)
+                    live.resumed = True
+                except Exception as error:
+                    await self._host.report(live.run.run_id, None, error, attempt)
+                    await asyncio.sleep(self._host.retry.wait_after(attempt))
+        finally:
+            live.resuming = None
 
     async def _resume(self, live: Live, slot_lost: bool = False) -> None:
         """Goes on with a loaded run as the core says, from what there is of it."""
@@ -309,7 +332,7 @@ class Driver:
                 report = live.inbox[0]
                 attempt += 1
                 try:
-                    await self._unbroken(self._change(live, partial(_apply, report.event)))
+                    await self._tell(live, report)
                 except Exception as error:
                     await self._host.report(live.run.run_id, report.event, error, attempt)
                     if not isinstance(error, Rejected):
@@ -322,6 +345,14 @@ class Driver:
                 attempt = 0
         finally:
             live.courier = None
+
+    async def _tell(self, live: Live, report: Report) -> None:
+        if report.ends is not None:
+            effect, slot_id = report.ends
+            if live.run.due(effect)["perform"] != "now":
+                return  # the turn has ended by itself
+            await settle(self._host.processes.terminate(slot_id))
+        await self._unbroken(self._change(live, partial(_apply, report.event)))
 
     # Performing effects.
 
@@ -354,7 +385,7 @@ class Driver:
             raise DriverMisused("OTHER_EVENT_LOOP", message)
 
     def _not_inside(self, live: Live, method: str) -> None:
-        if asyncio.current_task() in (live.performer, live.courier):
+        if asyncio.current_task() in (live.performer, live.courier, live.resuming):
             raise DriverMisused(
                 "INSIDE_CALLBACK",
                 f"{method}() was called inside of a callback of run {live.run.run_id}, which cannot go on before the "

@@ -91,7 +91,10 @@ class Timers(Protocol):
 
 
 class Processes(Protocol):
-    """The agent's processes; the slot's id names the process. ``run`` is a copy, to be read: history, handle, view."""
+    """The agent's processes; the slot's id names the process. ``run`` is a copy, to be read: history, handle, view.
+
+    A call that failed is made again, and may have done its work: a process that lives in the slot is kept, the same
+    reply (by the effect's id) is given once, and the end of a turn that is over is told again."""
 
     def start(self, run: Run, effect: StartTurn, finished: Finished) -> MaybeAwaitable[None]:
         """Starts a turn in a process of its own and returns; ``finished`` is called when the turn has ended."""
@@ -102,7 +105,8 @@ class Processes(Protocol):
         ...
 
     def attach(self, slot_id: str, finished: Finished) -> MaybeAwaitable[None]:
-        """After a restart, for a process in :meth:`alive`: its turn is reported here from now on."""
+        """After a restart, for a process in :meth:`alive`: its turn is reported here from now on, also if it has ended
+        already."""
         ...
 
     def terminate(self, slot_id: str) -> MaybeAwaitable[None]:

@@ -81,6 +81,7 @@ class _Process:
     finished: Finished
     in_turn: bool = True
     injected: str | None = None
+    last_report: TurnReport | None = None
     stderr: bytearray = field(default_factory=bytearray)
     stopped: bool = False  # there was too much output, or it was not UTF-8: nothing more is read
     timed_out: bool = False
@@ -146,8 +147,10 @@ class SubprocessRunner:
         if process is None:
             finished(None)
             return
-        process.finished = finished
-        if process.injected != effect["id"]:
+        if process.injected == effect["id"]:
+            self.attach(process.slot_id, finished)
+        else:
+            process.finished = finished
             process.injected = effect["id"]
             process.attempt_number = effect["attempt_number"]
             process.in_turn = True
@@ -155,8 +158,12 @@ class SubprocessRunner:
             await _feed(process.process, process.decoder.prompt(effect["response"]), close=False)
 
     def attach(self, slot_id: str, finished: Finished) -> None:
-        """Reports to another driver from now on."""
-        self._processes[slot_id].finished = finished
+        """Reports to another driver from now on. Whether the end of the last turn was heard is not known here: it is
+        told again."""
+        process = self._processes[slot_id]
+        process.finished = finished
+        if process.last_report is not None and not process.in_turn:
+            finished(process.last_report)
 
     async def terminate(self, slot_id: str) -> None:
         """Ends the process and its children, first gently."""
@@ -257,6 +264,7 @@ class SubprocessRunner:
                 # An end without a turn is the agent's mistake and no result of anything.
                 if process.in_turn:
                     process.in_turn = False
+                    process.last_report = report
                     self._disarm(process)
                     process.finished(report)
                 chunk = b""  # behind the end of a turn there may be more that the decoder has kept

@@ -116,7 +116,7 @@ export class Driver {
 	async settled(runId: string): Promise<void> {
 		this.#notInside(runId, 'settled');
 		const live = await this.#known(runId);
-		for (let busy = live.performer ?? live.courier; busy; busy = live.performer ?? live.courier) await busy;
+		for (let { busy } = live; busy !== undefined; { busy } = live) await busy;
 	}
 
 	/** Tries what is owed again now, for one run or for all. */
@@ -154,7 +154,7 @@ export class Driver {
 		const lost = await holdSlots(host, lives);
 		await belongings.giveBack(host, new Set(runIds.filter((runId) => !this.#runs.has(runId))));
 		for (const live of lives) {
-			if (!live.resumed) {
+			if (!live.resumed && live.resuming === undefined) {
 				live.resumed = await host.attempt(live.runId, () => this.#resume(live, lost.has(live.runId)));
 			}
 		}
@@ -274,7 +274,29 @@ export class Driver {
 			return;
 		}
 		live.take(stored);
-		await this.#resume(live, false);
+		live.resumed = false;
+		live.resuming ??= this.#goOn(live).finally(() => {
+			live.resuming = undefined;
+		});
+	}
+
+	/** Goes on with a state whose effects were never told here, as after a restart, until that works. */
+	async #goOn(live: Live): Promise<void> {
+		const host = this.#host;
+		for (let attempt = 1; !live.resumed && !host.stopped; attempt += 1) {
+			try {
+				// What was told before is performed first.
+				while (live.performer !== undefined) await live.performer;
+				const belongings = (await Belongings.of(host)).onlyOf(live.runId);
+				belongings.leaveTo(live.run);
+				await belongings.giveBack(host, new Set());
+				await this.#resume(live, false);
+				live.resumed = true;
+			} catch (error) {
+				await host.report(live.runId, null, error, attempt);
+				await host.sleepAfter(attempt);
+			}
+		}
 	}
 
 	/** Goes on with a loaded run as the core says, from what there is of it. */
@@ -351,7 +373,7 @@ export class Driver {
 			if (report === undefined) return;
 			const { event, instead } = report;
 			try {
-				await this.#saving(this.#change(live, (run, now) => run.apply(event, now)));
+				await this.#tell(live, report);
 			} catch (error) {
 				await this.#host.report(live.runId, event, error, attempt);
 				if (!(error instanceof Rejected)) {
@@ -366,6 +388,15 @@ export class Driver {
 			live.inbox.shift();
 			attempt = 0;
 		}
+	}
+
+	async #tell(live: Live, { event, ends }: Report): Promise<void> {
+		if (ends !== undefined) {
+			// The turn has ended by itself.
+			if (live.run.due(ends.effect).perform !== 'now') return;
+			await this.#host.call(live.runId, () => this.#host.processes.terminate(ends.slot_id));
+		}
+		await this.#saving(this.#change(live, (run, now) => run.apply(event, now)));
 	}
 
 	// Performing effects.

@@ -10,19 +10,28 @@ interface Frame {
 	over: boolean;
 }
 
+/** A callback of one driver may be called inside of that of another. */
+type Frames = ReadonlyMap<Inside, Frame>;
+
 interface Storage {
-	run<T>(frame: Frame, work: () => T): T;
-	getStore(): Frame | undefined;
+	run<T>(frames: Frames, work: () => T): T;
+	getStore(): Frames | undefined;
 }
 
 interface AsyncHooks {
 	readonly AsyncLocalStorage: new () => Storage;
 }
 
+/** One for all drivers: each of them makes every promise of the program a little slower, for as long as it lives. */
+let storage: Storage | undefined;
+
 export class Inside {
 	/** The callback whose part before the first `await` is being run. */
 	#now: Frame | undefined;
-	readonly #storage = asyncStorage();
+
+	constructor() {
+		storage ??= asyncStorage();
+	}
 
 	/** Calls a part for a run. */
 	async call<T>(runId: string, work: () => T | PromiseLike<T>): Promise<T> {
@@ -32,7 +41,7 @@ export class Inside {
 			let result: T | PromiseLike<T>;
 			this.#now = frame;
 			try {
-				result = this.#storage === undefined ? work() : this.#storage.run(frame, work);
+				result = storage === undefined ? work() : storage.run(new Map(storage.getStore()).set(this, frame), work);
 			} finally {
 				this.#now = outer;
 			}
@@ -44,7 +53,7 @@ export class Inside {
 
 	/** The run whose callback makes this call. */
 	get runId(): string | undefined {
-		const frame = this.#now ?? this.#storage?.getStore();
+		const frame = this.#now ?? storage?.getStore()?.get(this);
 		// What a callback has left behind may wait: the run can go on.
 		return frame === undefined || frame.over ? undefined : frame.runId;
 	}

@@ -12,6 +12,8 @@ interface Waiter {
 export interface Report {
 	readonly event: Event;
 	readonly instead?: Event;
+	/** A turn that was given up: its process is ended before this is told, which gives back the slot; nothing if it is over. */
+	readonly ends?: { readonly effect: Effect; readonly slot_id: string };
 }
 
 export class Live {
@@ -24,6 +26,8 @@ export class Live {
 	readonly inbox: Report[] = [];
 	performer: Promise<void> | undefined;
 	courier: Promise<void> | undefined;
+	/** Going on with what was found in the store. */
+	resuming: Promise<void> | undefined;
 	/** Whether what it owed when it was loaded is being performed. */
 	resumed: boolean;
 	#run: Run;
@@ -41,10 +45,15 @@ export class Live {
 		return this.#run;
 	}
 
+	/** What is under way for it. */
+	get busy(): Promise<void> | undefined {
+		return this.performer ?? this.courier ?? this.resuming;
+	}
+
 	/** Whether nothing is to be done for it. */
 	get idle(): boolean {
-		const { owed, effects, inbox, performer, courier } = this;
-		return owed.length + effects.length + inbox.length === 0 && performer === undefined && courier === undefined;
+		const { owed, effects, inbox, busy } = this;
+		return owed.length + effects.length + inbox.length === 0 && busy === undefined;
 	}
 
 	/** One after the other. */

@@ -116,13 +116,18 @@ export interface Timers {
 	pending(): MaybePromise<Iterable<readonly [runId: string, interactionId: number]>>;
 }
 
-/** The agent's processes; the slot's id names the process. `run` is a copy, to be read: history, handle, view. */
+/**
+ * The agent's processes; the slot's id names the process. `run` is a copy, to be read: history, handle, view.
+ *
+ * A call that failed is made again, and may have done its work: a process that lives in the slot is kept, the same reply
+ * (by the effect's id) is given once, and the end of a turn that is over is told again.
+ */
 export interface Processes {
 	/** Starts a turn in a process of its own and returns; `finished` is called when the turn has ended. */
 	start(run: Run, effect: StartTurn, finished: Finished): MaybePromise<void>;
 	/** Gives a reply to a sticky process that waits for it; `finished` is called when that turn has ended. */
 	inject(run: Run, effect: InjectReply, finished: Finished): MaybePromise<void>;
-	/** After a restart, for a process in `alive`: its turn is reported here from now on. */
+	/** After a restart, for a process in `alive`: its turn is reported here from now on, also if it has ended already. */
 	attach(slotId: string, finished: Finished): MaybePromise<void>;
 	/** Ends the process with all its children and returns when they are gone; nothing if there is none. */
 	terminate(slotId: string): MaybePromise<void>;

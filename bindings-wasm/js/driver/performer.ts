@@ -70,19 +70,15 @@ export class Performer {
 			}
 			if (attempt >= retry.attempts) return this.#giveUp(live, effect, begun);
 			await this.#host.sleepAfter(attempt);
+			// It may have begun the turn before it failed, and the turn may have ended: then it must not begin again.
+			if (due.once) await live.courier;
 		}
 	}
 
-	async #giveUp(live: Live, effect: Effect, begun: boolean): Promise<void> {
+	#giveUp(live: Live, effect: Effect, begun: boolean): void {
 		const verdict = live.run.givenUp(effect, begun);
 		if (verdict.then === 'keep') live.owed.push(effect);
-		if (verdict.then !== 'tell') return;
-		try {
-			await this.#host.call(live.runId, () => this.#host.processes.terminate(verdict.slot_id));
-		} catch (error) {
-			await this.#host.report(live.runId, effect, error, this.#host.retry.attempts);
-		}
-		this.#post(live.runId, { event: verdict.event });
+		if (verdict.then === 'tell') this.#post(live.runId, { event: verdict.event, ends: { effect, ...verdict } });
 	}
 
 	#perform(live: Live, effect: Effect): void | PromiseLike<void> {

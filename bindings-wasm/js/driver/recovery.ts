@@ -25,6 +25,13 @@ export class Belongings {
 		return new Belongings(await processes.alive(), await slots.held(), await timers.pending());
 	}
 
+	/** What of it is of this run. */
+	onlyOf(runId: string): Belongings {
+		const isOfRun = (slotId: string) => runOfSlot(slotId) === runId;
+		const timers = [...this.#timers.values()].filter(([of]) => of === runId);
+		return new Belongings([...this.#processes].filter(isOfRun), [...this.#slots].filter(isOfRun), timers);
+	}
+
 	/** Takes out what the run may keep. */
 	leaveTo(run: Run): void {
 		const { process, slot_id, timer } = run.outstanding().keep;

@@ -73,6 +73,7 @@ interface Running {
 	finished: Finished;
 	inTurn: boolean;
 	injected?: string;
+	lastReport?: TurnReport;
 	/** The command's process group, when the supervisor has told it. */
 	group?: number;
 	stderr: Buffer;
@@ -129,8 +130,11 @@ export class SubprocessRunner implements Processes {
 			finished(null);
 			return;
 		}
+		if (running.injected === effect.id) {
+			this.attach(effect.slot_id, finished);
+			return;
+		}
 		running.finished = finished;
-		if (running.injected === effect.id) return;
 		const words = running.decoder.prompt(effect.response);
 		running.injected = effect.id;
 		running.attemptNumber = effect.attempt_number;
@@ -139,11 +143,12 @@ export class SubprocessRunner implements Processes {
 		running.stdin?.write(words);
 	}
 
-	/** Reports to another driver from now on. */
+	/** Reports to another driver from now on. Whether the end of the last turn was heard is not known: it is told again. */
 	attach(slotId: string, finished: Finished): void {
 		const running = this.#processes.get(slotId);
+		if (running !== undefined) running.finished = finished;
 		if (running === undefined) finished(null);
-		else running.finished = finished;
+		else if (running.lastReport !== undefined && !running.inTurn) finished(running.lastReport);
 	}
 
 	/** Ends the process and its children, first gently. */
@@ -273,7 +278,8 @@ export class SubprocessRunner implements Processes {
 		if (!running.inTurn) return;
 		running.inTurn = false;
 		clearTimeout(running.alarm);
-		running.finished(reportOf(decoded));
+		running.lastReport = reportOf(decoded);
+		running.finished(running.lastReport);
 	}
 
 	#ended(slotId: string, code: number | null, signal: NodeJS.Signals | null): void {
