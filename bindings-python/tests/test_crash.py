@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 import crash_host
+import gates
 from crash_host import MODES
 from hosting import plan, processes_marked, until
 from turnlatch import Run, replay
@@ -28,6 +29,7 @@ HOSTS = multiprocessing.get_context("forkserver")
 HOSTS.set_forkserver_preload(["crash_host"])
 # Starting a process also asks after all others, and two threads that ask after the same one disturb each other.
 ONE_AT_A_TIME = threading.Lock()
+KILLS: dict[str, int] = {}
 
 
 @pytest.fixture(autouse=True)
@@ -115,6 +117,9 @@ def test_a_crash_at_any_boundary(tmp_path: Path, mode: str) -> None:
         crashes = range(1, boundaries + 1)
         tests = [pool.submit(crash_and_go_on, tmp_path / str(n), mode, [n]) for n in crashes]
         assert [test.result() for test in tests] == [1] * len(crashes)
+    KILLS[mode] = len(crashes)
+    if KILLS.keys() == MODES.keys():
+        gates.report("killed-host", kills=sum(KILLS.values()), scenarios=len(MODES))
 
 
 @pytest.mark.parametrize("mode", ["resumable", "sticky"])

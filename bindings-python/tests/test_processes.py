@@ -380,7 +380,7 @@ def test_a_sticky_process_takes_replies_line_by_line() -> None:
     async def scenario(runner: SubprocessRunner, reports: list[Any]) -> None:
         await until(lambda: len(reports) == 1)
         assert reports == [said("Which file?\n")]
-        await runner.inject(a_run(), inject(2, "the\nsecond"), reports.append)
+        await runner.inject(a_run(), inject(2, "the\nsecond"), lambda report: None)
         await runner.inject(a_run(), inject(2, "the\nsecond"), reports.append)
         await until(lambda: len(reports) == 2)
         await runner.inject(a_run(), inject(3, "größe"), reports.append)
@@ -390,6 +390,21 @@ def test_a_sticky_process_takes_replies_line_by_line() -> None:
 
     env = {**os.environ, "PYTHONUTF8": "1"}
     with_runner(python(STICKY, end_of_turn="=====", env=env), scenario)
+
+
+def test_the_end_of_a_turn_that_nobody_may_have_heard_is_told_again() -> None:
+    async def scenario(runner: SubprocessRunner, reports: list[Any]) -> None:
+        await until(lambda: len(reports) == 1)
+        runner.attach("r1/s1", reports.append)
+        await runner.start(a_run(), EFFECT, reports.append)
+        assert reports == [said("Which file?\n")] * 3
+        await runner.inject(a_run(), inject(2, "b"), reports.append)
+        runner.attach("r1/s1", reports.append)
+        await until(lambda: len(reports) == 4)
+        await runner.inject(a_run(), inject(2, "b"), reports.append)
+        assert reports[3:] == [said("you said b\n")] * 2
+
+    with_runner(python(STICKY, end_of_turn="====="), scenario)
 
 
 def test_a_sticky_process_that_ends_is_told_as_lost() -> None:

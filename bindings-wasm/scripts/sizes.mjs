@@ -1,4 +1,5 @@
-// Sizes of what a browser downloads, beside xstate and ajv bundled the same way. With --check it fails over the budget.
+// Sizes of what a browser downloads, beside xstate and ajv bundled the same way. With --check it fails over the budget, with
+// --json it prints nothing but data.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +7,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
 /** Brotli bytes of wasm and JavaScript together: what there is now, and no more. The aims are 560 and 100 KB. */
-const BUDGETS = { full: 596_000, slim: 129_500 };
+const BUDGETS = { full: 600_000, slim: 131_500 };
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
 const sizes = (bytes) => ({
@@ -54,6 +55,10 @@ if (!process.argv.includes('--check')) {
 	rows['ajv 2020-12'] = sizes(await bundle("export { default } from 'ajv/dist/2020.js'"));
 	const both = "export { createActor, createMachine } from 'xstate'; export { default } from 'ajv/dist/2020.js'";
 	rows['xstate 5 and ajv 2020-12'] = sizes(await bundle(both));
+}
+if (process.argv.includes('--json')) {
+	console.log(JSON.stringify(rows));
+	process.exit();
 }
 console.table(rows);
 for (const [name, budget] of Object.entries(BUDGETS)) {

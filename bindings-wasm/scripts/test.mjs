@@ -42,8 +42,8 @@ const { status } = spawnSync(
 		'--expose-gc',
 		'--test',
 		'--test-reporter=spec',
-		// Half of those on hosts is waiting, and each file has a database server of its own.
-		...(onHosts ? ['--test-concurrency=2'] : []),
+		// Half of it is waiting for processes and databases, and Node would leave one of two cores idle.
+		'--test-concurrency=2',
 		...files,
 	],
 	{

@@ -30,6 +30,7 @@ export async function serve(
 	folder: string,
 	pages: Readonly<Record<string, string>>,
 	policy: string = POLICY,
+	headers: Readonly<Record<string, string>> = {},
 ): Promise<Site> {
 	const server: Server = createServer((request, response) => {
 		const path = normalize(new URL(request.url ?? '/', 'http://localhost').pathname);
@@ -40,7 +41,8 @@ export async function serve(
 			return;
 		}
 		const type = TYPES[extname(path)] ?? 'text/html; charset=utf-8';
-		response.writeHead(200, { 'content-type': type, ...(policy === '' ? {} : { 'content-security-policy': policy }) });
+		const allowed = policy === '' ? {} : { 'content-security-policy': policy };
+		response.writeHead(200, { 'content-type': type, ...allowed, ...headers });
 		response.end(page ?? readFileSync(file));
 	});
 	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -86,7 +88,7 @@ export async function resultOf(context: BrowserContext, url: string): Promise<un
 	page.on('response', (response) => response.status() >= 400 && errors.push(`${response.status()} ${response.url()}`));
 	await page.goto(url);
 	const told = () =>
-		page.waitForFunction(() => (globalThis as { done?: unknown }).done, undefined, { timeout: 300_000 });
+		page.waitForFunction(() => (globalThis as { done?: unknown }).done, undefined, { timeout: 1_200_000 });
 	const failed = async () => {
 		while (errors.length === 0 && !page.isClosed()) await new Promise((resolve) => setTimeout(resolve, 50));
 		throw new Error(errors.join('\n'));

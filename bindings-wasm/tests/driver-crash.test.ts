@@ -11,8 +11,10 @@ import { build } from 'esbuild';
 import { Run, replay } from 'turnlatch';
 import { AGENT_LIVES, MODES } from './crash-host.js';
 import { PACKAGE } from './files.js';
+import { report } from './gates.js';
 import { openStore, plan, processesMarked, until } from './hosting.js';
 
+const kills = new Map<string, number>();
 const LOST = ['ORCHESTRATOR_RESTART_INTERRUPTED', 'INTERACTION_PROCESS_LOST'];
 const HOST = join(PACKAGE, 'build/crash-host/crash-host.mjs');
 
@@ -117,6 +119,10 @@ for (const mode of Object.keys(MODES)) {
 			await forEach(Array(boundaries).keys(), async (n) => {
 				assert.equal(await crashAndGoOn(join(folder, String(n + 1)), mode, [n + 1]), 1);
 			});
+			kills.set(mode, boundaries);
+			if (kills.size < Object.keys(MODES).length) return;
+			const all = [...kills.values()].reduce((sum, each) => sum + each);
+			report('killed-host', 'node', { kills: all, scenarios: kills.size });
 		}));
 }
 

@@ -94,6 +94,22 @@ test('a process of a format with ends of turns takes prompt and reply as its row
 		},
 	));
 
+test('the end of a turn that nobody may have heard is told again', () =>
+	listening({ ...shell(CLAUDE), stream: 'claude-stream-json', sticky: true, stdin: 'begin' }, async (host) => {
+		const { runner, run, reports } = host;
+		const heard = (report: TurnReport | null) => void reports.push(report);
+		await until(() => reports.length === 1);
+		runner.attach('r1/s1', heard);
+		await runner.start(run, START, heard);
+		assert.deepEqual(reports, Array(3).fill(reports[0]));
+		runner.inject(run, reply(2, 'b'), heard);
+		runner.attach('r1/s1', heard);
+		await until(() => reports.length === 4);
+		runner.inject(run, reply(2, 'b'), heard);
+		assert.deepEqual(reports[4]?.messages, [{ role: 'assistant', text: 'row 2' }]);
+		assert.deepEqual(reports[4], reports[3]);
+	}));
+
 test('a conversation by the Agent Client Protocol', async () => {
 	const folder = realpathSync(mkdtempSync(join(tmpdir(), 'turnlatch-')));
 	writeFileSync(join(folder, 'agent.cjs'), ACP);

@@ -2,8 +2,13 @@
 
 type Json = unknown;
 
+/** A number with a fraction or an exponent, a long one, or minus zero. */
+const NEEDS_CARE = /(?:^|[:[,])\s*-?(?:\d+[.eE]|\d{16}|(?<=-)0)/;
+
 /** Reads JSON. Integers beyond 2^53 are bigints; a number that would be written in another way is refused. */
 export function read(text: string): Json {
+	// The fastest reader there is, unless a number may need care; a number that stands in a text does no harm here.
+	if (!NEEDS_CARE.test(text)) return JSON.parse(text) as Json;
 	let at = 0;
 	const space = () => {
 		while (/\s/.test(text[at] ?? '.')) at += 1;

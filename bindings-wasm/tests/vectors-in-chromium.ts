@@ -2,13 +2,24 @@
 
 import { build } from 'esbuild';
 import { browse, resultOf, serve } from './browser.js';
-import { PACKAGE, vectorFiles } from './files.js';
+import { PACKAGE, type VectorText, vectorFiles } from './files.js';
+import type { Forms } from './vectors-runner.js';
 
 /** What the vectors of each file gave, as lines of canonical JSON; or where they do not hold. */
-export async function inChromium(what: 'results' | 'broken'): Promise<Record<string, string[]>> {
+export async function inChromium(
+	what: 'results' | 'broken',
+	files: VectorText[] = vectorFiles(),
+	forms: Forms = 'data and text',
+): Promise<Record<string, string[]>> {
+	const pages = { '/vectors.json': JSON.stringify({ files, forms, print: what === 'results' }) };
+	return (await resultOfPage('tests/vectors-page.ts', pages)) as Record<string, string[]>;
+}
+
+/** What a script of these tests says in a page of its own, which may ask for `pages`. */
+export async function resultOfPage(script: string, pages: Record<string, string>): Promise<unknown> {
 	const { outputFiles } = await build({
 		absWorkingDir: PACKAGE,
-		entryPoints: ['tests/vectors-page.ts'],
+		entryPoints: [script],
 		bundle: true,
 		write: false,
 		format: 'esm',
@@ -20,11 +31,11 @@ export async function inChromium(what: 'results' | 'broken'): Promise<Record<str
 	const site = await serve(PACKAGE, {
 		'/': '<!doctype html><title>vectors</title><script type="module" src="/page.js"></script>',
 		'/page.js': outputFiles[0]?.text ?? '',
-		'/vectors.json': JSON.stringify({ files: vectorFiles(), print: what === 'results' }),
+		...pages,
 	});
 	const browser = await browse();
 	try {
-		return (await resultOf(browser.context, `${site.url}/`)) as Record<string, string[]>;
+		return await resultOf(browser.context, `${site.url}/`);
 	} finally {
 		await browser.close();
 		await site.close();

@@ -32,8 +32,14 @@ export function readVectors(text: string): Vector[] {
 	return file.vectors;
 }
 
+/** How many vectors files have, and how many steps these. */
+export function counted(files: readonly { text: string }[]): { vectors: number; steps: number } {
+	const vectors = files.flatMap(({ text }) => readVectors(text));
+	return { vectors: vectors.length, steps: vectors.reduce((sum, { steps }) => sum + (steps?.length ?? 0), 0) };
+}
+
 /** The vector with every expectation as the core answers it. */
-export async function execute(core: Package, vector: Vector): Promise<Vector> {
+export async function execute(core: Package, vector: Vector, forms: Forms = 'data and text'): Promise<Vector> {
 	const filled: Vector = { ...vector, steps: (vector.steps ?? []).map((step) => ({ ...step })) };
 	let plan: turnlatch.Plan;
 	try {
@@ -45,10 +51,11 @@ export async function execute(core: Package, vector: Vector): Promise<Vector> {
 		return filled;
 	}
 	filled.admission = { warnings: plan.warnings };
-	const stage = new Stage(core, plan);
+	const stage = new Stage(core, plan, forms);
 	for (const [index, step] of (filled.steps ?? []).entries()) {
 		try {
-			step.then = await stage.carryOut(expandMembers(step));
+			const { then: _, ...told } = step;
+			step.then = await stage.carryOut(expandMembers(told));
 		} catch (error) {
 			throw new Error(`${vector.name}\n  step ${index + 1}: ${String(error)}`, { cause: error });
 		}
@@ -70,11 +77,11 @@ export async function results(core: Package, text: string): Promise<string[]> {
 }
 
 /** Where the vectors of a file do not hold. */
-export async function broken(core: Package, text: string): Promise<string[]> {
+export async function broken(core: Package, text: string, forms?: Forms): Promise<string[]> {
 	const told: string[] = [];
 	for (const vector of readVectors(text)) {
 		try {
-			const found = difference(vector, await execute(core, vector));
+			const found = difference(vector, await execute(core, vector, forms));
 			if (found !== undefined) told.push(found);
 		} catch (error) {
 			told.push(`${vector.name}\n  ${String(error)}`);
@@ -172,7 +179,7 @@ function skillAndHost(given: Members, form: (part: Json) => Json): [turnlatch.Ma
 	return [manifest as never, host as never];
 }
 
-function refused(error: turnlatch.Refused): Json {
+export function refused(error: turnlatch.Refused): Json {
 	return { code: error.code, message: error.message, problems: error.details };
 }
 
@@ -208,10 +215,17 @@ function eventOf(core: Package, { kind, body }: { kind: 'reply'; body: string })
 	return orRejected(core, () => core.requestEvent(kind, body));
 }
 
+/** Events are handed in as objects; and, unless there are very many, also as text to a copy of the run. */
+export type Forms = 'data and text' | 'data';
+
+/** An event of a script: with its time, as data or as text; or what the run is read back from. */
+export type Thrown = readonly [event: Json, at: Json, form?: 'text'] | { readonly reload: string };
+
 /** One run on its way through a vector, with its journals. */
-class Stage {
+export class Stage {
 	readonly #core: Package;
 	readonly #plan: turnlatch.Plan;
+	readonly #forms: Forms;
 	#run!: turnlatch.Run;
 	#full!: turnlatch.Journal;
 	#compact!: turnlatch.Journal;
@@ -219,9 +233,10 @@ class Stage {
 	/** What was observed of the last event. */
 	#observed: Json = null;
 
-	constructor(core: Package, plan: turnlatch.Plan) {
+	constructor(core: Package, plan: turnlatch.Plan, forms: Forms = 'data and text') {
 		this.#core = core;
 		this.#plan = plan;
+		this.#forms = forms;
 		this.#start(0);
 	}
 
@@ -249,13 +264,11 @@ class Stage {
 		const at = 'at' in step ? step.at : 0;
 		switch (kind) {
 			case 'create':
-				assert(this.#full.length === 1, 'a run is created once, first');
-				this.#start(at);
-				return { effects: this.#effects[0], status: this.#run.status };
+				return this.create(at);
 			case 'event':
 				return this.#event(argument, at as number);
 			case 'event_text':
-				return this.#taken(this.#run, (run) => run.applyJson(argument as string, at as number), true);
+				return this.#lawful([argument, at, 'text'])[0];
 			case 'query':
 				return this.#query(argument);
 			case 'turn':
@@ -277,35 +290,67 @@ class Stage {
 		}
 	}
 
+	create(at: Json): Json {
+		assert(this.#full.length === 1, 'a run is created once, first');
+		this.#start(at);
+		return { effects: this.#effects[0], status: this.#run.status };
+	}
+
+	throw(thrown: Thrown): Json {
+		if ('reload' in thrown) return this.#reload(thrown.reload);
+		const [event, at, form] = thrown;
+		return form === 'text'
+			? this.#taken((run) => run.applyJson(event as string, at as number))
+			: this.#taken((run) => run.apply(event as turnlatch.Event, at as number));
+	}
+
+	snapshot(): string {
+		return this.#run.toJson();
+	}
+
 	/** The object is applied; its text must do the same to a copy of the run. */
 	#event(event: Json, at: number): Json {
-		const copy = this.#core.Run.fromJson(this.#run.toJson());
-		const byText = this.#taken(copy, (run) => run.applyJson(compact(event), at), false);
-		const byData = this.#taken(this.#run, (run) => run.apply(event as turnlatch.Event, at), true);
+		if (this.#forms === 'data') return this.#lawful([event, at])[0];
+		const copy = this.#run.copy();
+		const [byText] = this.#answer(copy, (run) => run.applyJson(compact(event), at));
+		const [byData, after] = this.#lawful([event, at]);
 		assert(
 			canonical(byData) === canonical(byText),
 			`the object gave ${canonical(byData)}, its text ${canonical(byText)}`,
 		);
-		assert(this.#run.toJson() === copy.toJson(), 'the object and its text lead to different runs');
+		assert(after === copy.toJson(), 'the object and its text lead to different runs');
 		copy.free();
 		return byData;
 	}
 
-	/** What comes of an event, and the law that one that was rejected or absorbed changes nothing. */
-	#taken(run: turnlatch.Run, apply: (run: turnlatch.Run) => turnlatch.Applied, record: boolean): Json {
-		const before = run.toJson();
+	/** What comes of an event, with the law that one that was rejected or absorbed changes nothing. */
+	#lawful(thrown: Thrown): [then: Json, after: string] {
+		const [before, recorded] = [this.#run.toJson(), this.#full.length];
+		const then = this.throw(thrown);
+		const after = this.#run.toJson();
+		const changed = this.#full.length > recorded;
+		assert(changed || after === before, 'a rejected or absorbed event changes nothing');
+		return [then, after];
+	}
+
+	#taken(apply: (run: turnlatch.Run) => turnlatch.Applied): Json {
+		const [then, applied] = this.#answer(this.#run, apply);
+		this.#observed = applied.observed ?? null;
+		if ('entry' in applied) this.#record(applied);
+		return then;
+	}
+
+	#answer(
+		run: turnlatch.Run,
+		apply: (run: turnlatch.Run) => turnlatch.Applied,
+	): [then: Json, applied: turnlatch.Applied | turnlatch.Rejected] {
 		try {
 			const applied = apply(run);
-			this.#observed = applied.observed ?? null;
-			if (applied.entry === undefined) assert(run.toJson() === before, 'an absorbed event changes nothing');
-			else if (record) this.#record(applied);
 			const receipt = applied.receipt === undefined ? {} : { receipt: applied.receipt };
-			return { effects: applied.effects, status: run.status, ...receipt };
+			return [{ effects: applied.effects, status: run.status, ...receipt }, applied];
 		} catch (error) {
 			if (!(error instanceof this.#core.Rejected)) throw error;
-			assert(run.toJson() === before, 'a rejected event changes nothing');
-			this.#observed = error.observed ?? null;
-			return rejected(error);
+			return [rejected(error), error];
 		}
 	}
 

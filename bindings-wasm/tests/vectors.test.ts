@@ -5,9 +5,12 @@ import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import * as imported from 'turnlatch';
 import { vectorFiles } from './files.js';
-import { broken, difference, execute, type Package, readVectors } from './vectors-runner.js';
+import { report } from './gates.js';
+import { broken, counted, difference, execute, type Package, readVectors } from './vectors-runner.js';
 
 const required = createRequire(import.meta.url)('turnlatch') as Package;
+
+const held: string[] = [];
 
 for (const [name, core] of [
 	['import', imported],
@@ -17,9 +20,17 @@ for (const [name, core] of [
 		test(`${name}: every vector of ${path} holds`, async () => {
 			const told = await broken(core, text);
 			assert.equal(told.length, 0, `${told.length} vectors do not hold:\n${told.join('\n')}`);
+			held.push(path);
 		});
 	}
 }
+
+test('every file has held', () => {
+	const files = vectorFiles();
+	const paths = files.map(({ path }) => path);
+	assert.deepEqual(held, [...paths, ...paths]);
+	report('vectors', 'node', counted(files));
+});
 
 test('import and require give the same classes', () => {
 	assert.equal(imported.Run, required.Run);

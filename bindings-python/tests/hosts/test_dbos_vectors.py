@@ -36,7 +36,7 @@ class HostStage(Stage):
         advanced = self.side.advance.create(self.plan)
         self.run = advanced.run
         self.full, self.compact, self.effects = Journal(self.plan), Journal(self.plan), []
-        self.observed = advanced.applied.observed
+        self.last = advanced.applied
         self.record(advanced.applied)
 
     def event(self, event: Json, step: Members) -> Json:

@@ -9,4 +9,4 @@ mod throws;
 
 pub use plans::{Setting, plans};
 pub use texts::{HostileText, hostile_texts};
-pub use throws::{Case, Seen, Throw, turn_outcome};
+pub use throws::{Case, Seen, Throw, start_of_time, turn_outcome};

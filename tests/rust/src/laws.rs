@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 use turnlatch::{
-    Action, Applied, Code, ExecutionMode, Observation, Outcome, Profile, Rejected, ResolutionMode, Run, RunPlan, Status,
+    Action, Applied, Code, ExecutionMode, Observation, Outcome, Profile, Receipt, ReceiptKind, Rejected,
+    ResolutionMode, Run, RunPlan, Status,
 };
 
 /// What is true of a run wherever it is.
@@ -100,6 +101,11 @@ pub fn assert_step(before: &Run, result: &Result<Applied, Rejected>, after: &Run
             assert!(before == after, "a rejected event changes nothing");
         }
     }
+    let receipt = match result {
+        Ok(applied) => applied.receipt.as_ref(),
+        Err(rejected) => rejected.receipt.as_deref(),
+    };
+    receipt.iter().for_each(|receipt| assert_receipt(receipt));
     assert!(after.attempt_number() >= before.attempt_number(), "an attempt's number never falls");
     assert!(after.attempt_number() <= before.attempt_number() + 1, "and never skips one");
     assert!(after.updated_at() >= before.updated_at(), "time never goes back");
@@ -114,6 +120,21 @@ pub fn assert_step(before: &Run, result: &Result<Applied, Rejected>, after: &Run
             assert!(gives_back, "an ended run only gives slots back: {effect:?}");
         }
     }
+}
+
+/// Section 7, the last column: what a receipt is told with.
+fn assert_receipt(receipt: &Receipt) {
+    let expected = match receipt.receipt {
+        ReceiptKind::Accepted | ReceiptKind::Duplicate | ReceiptKind::Canceled => 200,
+        ReceiptKind::NotInteractive => 400,
+        ReceiptKind::TooLarge => 413,
+        ReceiptKind::Conflict
+        | ReceiptKind::Stale
+        | ReceiptKind::NotWaiting
+        | ReceiptKind::Unknown
+        | ReceiptKind::AlreadyEnded => 409,
+    };
+    assert_eq!(receipt.http_status(), expected, "{receipt:?}");
 }
 
 /// OBS-2: beside the run's id and the host's name of the engine, an observation says only words of short lists.

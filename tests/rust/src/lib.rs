@@ -3,17 +3,24 @@
 //! A vector is executed into its own filled-in form; it holds if that form equals the file.
 
 pub mod diagram;
+pub mod differential;
 mod format;
+pub mod fuzzing;
+pub mod gates;
+pub mod holding;
 pub mod hostile;
+pub mod hostile_schemas;
 pub mod laws;
+pub mod suites;
 mod tamper;
 mod tiny_host;
 mod transcript;
 mod vector;
+pub mod watched;
 
 pub use format::write_file;
 pub use tiny_host::{Loss, TinyHost};
-pub use transcript::{Script, TextMark, Thrown, before_last_event, transcript};
+pub use transcript::{Script, Telling, TextMark, Thrown, digest, transcript};
 pub use vector::{Vector, VectorFile, execute, expand};
 
 use std::path::{Path, PathBuf};
@@ -34,8 +41,21 @@ pub fn repository() -> PathBuf {
 /// If a folder cannot be read or a file is not a vector file.
 #[must_use]
 pub fn vector_files() -> Vec<(PathBuf, VectorFile)> {
+    files_below("tests/vectors")
+}
+
+/// Every attack, a file of one vector each, in a fixed order.
+///
+/// # Panics
+/// If a folder cannot be read or a file is not a vector file.
+#[must_use]
+pub fn attack_files() -> Vec<(PathBuf, VectorFile)> {
+    files_below("tests/adversarial")
+}
+
+fn files_below(folder: &str) -> Vec<(PathBuf, VectorFile)> {
     let mut paths = Vec::new();
-    let mut folders = vec![repository().join("tests/vectors")];
+    let mut folders = vec![repository().join(folder)];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder).expect("a folder of vectors") {
             let path = entry.expect("an entry").path();

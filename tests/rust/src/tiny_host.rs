@@ -204,6 +204,8 @@ impl TinyHost {
                 Action::SetTimer { interaction_id, at } => {
                     self.timers.insert(*interaction_id, *at);
                 }
+                // A living process takes the same reply once (HOST-9).
+                Action::InjectReply { .. } if self.performed.contains(&effect.id) => {}
                 _ => {
                     self.perform(effect);
                     continue;

@@ -3,13 +3,13 @@
 use std::fmt::Write;
 
 use crate::vector::{Stage, admission};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
-use turnlatch::{Event, Run, Timestamp};
+use turnlatch::Run;
 
 /// A plan and what happens to its run. The format is described in `tests/README.md`.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Script {
     /// The skill, the request and the host, as in a vector.
@@ -23,21 +23,82 @@ pub struct Script {
 }
 
 /// One event with its time: either may be any value.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Thrown {
     /// An event as a value.
     Value(Value, Value),
     /// An event as text, which need not be JSON; the last member is the word `text`.
     Text(String, Value, TextMark),
+    /// No event: the run is read back, as by the step of a vector, and goes on.
+    Reload {
+        /// From what it is read.
+        reload: String,
+    },
 }
 
 /// The word that tells an event's text from an event that is a string.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TextMark {
     /// The event is given as text.
     Text,
+}
+
+/// A run on its way, and all it has told: what admission said, and for every step the answer and the snapshot behind it.
+pub struct Telling {
+    /// Nothing comes of a plan that is refused.
+    stage: Option<Stage>,
+    lines: Vec<String>,
+}
+
+impl Telling {
+    /// Creates the run, or has its plan refused.
+    ///
+    /// # Panics
+    /// If what is given is not of its form.
+    #[must_use]
+    pub fn begin(given: &Map<String, Value>, at: u64) -> Telling {
+        let plan = match admission(given) {
+            Ok(plan) => plan,
+            Err(refusal) => return Telling { stage: None, lines: vec![json!({ "refused": refusal }).to_string()] },
+        };
+        let lines = vec![json!({"warnings": plan.warnings}).to_string()];
+        let mut telling = Telling { stage: Some(Stage::new(plan)), lines };
+        telling.carry_out(json!({"create": true, "at": at}));
+        telling
+    }
+
+    /// The run, unless its plan was refused.
+    #[must_use]
+    pub fn run(&self) -> Option<&Run> {
+        self.stage.as_ref().map(Stage::run)
+    }
+
+    /// Lets something happen to the run, and gives the answer.
+    ///
+    /// # Panics
+    /// If a law does not hold that every step keeps.
+    pub fn tell(&mut self, thrown: &Thrown) -> Value {
+        self.carry_out(match thrown {
+            Thrown::Value(event, at) => json!({"event": event, "at": at}),
+            Thrown::Text(text, at, _) => json!({"event_text": text, "at": at}),
+            Thrown::Reload { reload } => json!({ "reload": reload }),
+        })
+    }
+
+    /// Everything that was told.
+    #[must_use]
+    pub fn end(self) -> Vec<String> {
+        self.lines
+    }
+
+    fn carry_out(&mut self, step: Value) -> Value {
+        let (Some(stage), Value::Object(step)) = (&mut self.stage, step) else { return Value::Null };
+        let then = stage.carry_out(&step, "the script");
+        self.lines.push(format!("{then}\n{}", stage.run().snapshot()));
+        then
+    }
 }
 
 /// Carries out a script.
@@ -45,52 +106,21 @@ pub enum TextMark {
 /// # Panics
 /// If the script is not of its form, or a law does not hold that every run keeps.
 #[must_use]
-pub fn transcript(script: &Script) -> Value {
-    let plan = match admission(&script.given) {
-        Ok(plan) => plan,
-        Err(refusal) => return json!({"admission": {"refused": refusal}, "steps": []}),
-    };
-    let warnings = json!({"warnings": plan.warnings});
-    let mut stage = Stage::new(plan);
-    let mut steps = vec![step(&mut stage, json!({"create": true, "at": script.at}))];
+pub fn transcript(script: &Script) -> Vec<String> {
+    let mut telling = Telling::begin(&script.given, script.at);
     for thrown in &script.events {
-        steps.push(match thrown {
-            Thrown::Value(event, at) => step(&mut stage, json!({"event": event, "at": at})),
-            Thrown::Text(text, at, _) => step(&mut stage, json!({"event_text": text, "at": at})),
-        });
+        telling.tell(thrown);
     }
-    stage.check_laws("the script");
-    json!({"admission": warnings, "steps": steps})
+    if let Some(stage) = &telling.stage {
+        stage.check_laws("the script");
+    }
+    telling.end()
 }
 
-/// The run before the last event of a script, and that event.
-///
-/// # Panics
-/// If the script is not of its form, its plan is refused or one of its events rejected.
+/// The SHA-256 of a transcript: the same only if every answer and every snapshot is the same.
 #[must_use]
-pub fn before_last_event(script: &Script) -> (Run, Event, Timestamp) {
-    let time = |at: &Value| Timestamp::from_json(at).expect("a time");
-    let mut events = script.events.iter().map(|thrown| match thrown {
-        Thrown::Value(event, at) => (Event::from_value(event.clone()).expect("an event"), time(at)),
-        Thrown::Text(text, at, _) => (Event::from_json(text).expect("an event"), time(at)),
-    });
-    let (last, at) = events.next_back().expect("an event");
-    let plan = admission(&script.given).expect("a plan that is admitted");
-    let (mut run, _) = Run::create(plan, time(&json!(script.at)));
-    for (event, at) in events {
-        run.apply(event, at).expect("an event that is taken");
-    }
-    (run, last, at)
-}
-
-fn step(stage: &mut Stage, step: Value) -> Value {
-    let mut then = stage.carry_out(step.as_object().expect("a step"), "the script");
-    then["snapshot_sha256"] = Value::from(sha256(&stage.snapshot()));
-    then
-}
-
-fn sha256(text: &str) -> String {
-    Sha256::digest(text).iter().fold(String::new(), |mut hex, byte| {
+pub fn digest(transcript: &[String]) -> String {
+    Sha256::digest(transcript.join("\n")).iter().fold(String::new(), |mut hex, byte| {
         write!(hex, "{byte:02x}").expect("a string takes it");
         hex
     })

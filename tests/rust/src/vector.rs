@@ -4,10 +4,10 @@ use crate::{laws, tamper};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use turnlatch::{
-    Code, Effect, Event, ExecutionMode, HostSettings, Journal, Limits, Manifest, PatchWording, Rejected, RequestKind,
-    Run, RunPlan, RunRequest, Sticky, Stream, StreamDecoder, StreamFormat, Timestamp, admit, decode_stream,
-    describe_skill, display_text, evaluate_turn, patch_skill, read_job, replay, request_event, run_of_slot,
-    unreadable_report,
+    Applied, Code, Effect, Event, ExecutionMode, HostSettings, Journal, Limits, Manifest, PatchWording, Rejected,
+    RequestKind, Run, RunPlan, RunRequest, Sticky, Stream, StreamDecoder, StreamFormat, Timestamp, admit,
+    decode_stream, describe_skill, display_text, evaluate_turn, patch_skill, read_job, replay, request_event,
+    run_of_slot, unreadable_report,
 };
 
 /// A file of vectors.
@@ -97,7 +97,10 @@ pub(crate) fn admission(given: &Map<String, Value>) -> Result<std::sync::Arc<Run
             RunRequest::from(request)
         }
     };
-    admit(&manifest, &request, &host).map_err(|refusal| json!(refusal))
+    admit(&manifest, &request, &host).map_err(|refusal| {
+        assert_eq!(refusal.http_status(), 400, "a refusal is the client's: {refusal:?}");
+        json!(refusal)
+    })
 }
 
 fn skill_and_host(given: &Map<String, Value>) -> (Manifest, HostSettings) {
@@ -168,8 +171,10 @@ pub(crate) struct Stage {
     plan: std::sync::Arc<RunPlan>,
     run: Run,
     full: Journal,
+    /// The lines of the full one, each chained by itself.
+    lines: Vec<String>,
     compact: Journal,
-    effects: Vec<Vec<Value>>,
+    effects: Vec<Vec<Effect>>,
     /// What was observed of the last event.
     observed: Value,
 }
@@ -180,22 +185,23 @@ impl Stage {
         Stage::created(plan, Timestamp::default())
     }
 
-    fn created(plan: std::sync::Arc<RunPlan>, at: Timestamp) -> Stage {
+    pub(crate) fn created(plan: std::sync::Arc<RunPlan>, at: Timestamp) -> Stage {
         let (run, created) = Run::create(plan.clone(), at);
         let mut full = Journal::new(&plan);
         let mut compact = Journal::new(&plan);
         let entry = created.entry.expect("a creation is always recorded");
+        let lines = vec![entry.line_after(&plan.run_id, None).expect("a first line")];
         full.push(entry.clone());
         compact.push(entry.compact());
-        let effects = vec![created.effects.iter().map(|effect| json!(effect)).collect()];
+        let effects = vec![created.effects];
         let observed = created.observed.expect("a creation is always observed");
         laws::assert_observation(&plan, &observed);
         let observed = json!(observed);
-        Stage { plan, run, full, compact, effects, observed }
+        Stage { plan, run, full, lines, compact, effects, observed }
     }
 
-    pub(crate) fn snapshot(&self) -> String {
-        self.run.snapshot()
+    pub(crate) fn run(&self) -> &Run {
+        &self.run
     }
 
     pub(crate) fn carry_out(&mut self, step: &Map<String, Value>, name: &str) -> Value {
@@ -225,32 +231,17 @@ impl Stage {
     }
 
     fn event(&mut self, text: &str, step: &Map<String, Value>) -> Value {
-        let before = self.run.snapshot();
-        let result = at(step).and_then(|at| Event::from_json(text).and_then(|event| self.run.apply(event, at)));
+        let result = at(step).and_then(|at| Event::from_json(text).and_then(|event| self.apply(event, at)));
         match result {
             Ok(applied) => {
-                let effects: Vec<Value> = applied.effects.iter().map(|effect| json!(effect)).collect();
-                assert_eq!(applied.observed.is_some(), applied.entry.is_some(), "a step is observed, and nothing else");
-                applied.observed.iter().for_each(|observed| laws::assert_observation(&self.plan, observed));
                 self.observed = json!(applied.observed);
-                match applied.entry {
-                    Some(entry) => {
-                        let line = entry.line_after(&self.plan.run_id, self.full.lines().last().map(String::as_str));
-                        self.full.push(entry.clone());
-                        assert_eq!(line.ok(), self.full.lines().pop(), "an entry chained by itself is the journal's");
-                        self.compact.push(entry.compact());
-                        self.effects.push(effects.clone());
-                    }
-                    None => assert_eq!(self.run.snapshot(), before, "an absorbed event changes nothing"),
-                }
-                let mut then = json!({"effects": effects, "status": self.run.status()});
+                let mut then = json!({"effects": applied.effects, "status": self.run.status()});
                 if let Some(receipt) = applied.receipt {
                     then["receipt"] = json!(receipt);
                 }
                 then
             }
             Err(rejected) => {
-                assert_eq!(self.run.snapshot(), before, "a rejected event changes nothing");
                 let event: Value = serde_json::from_str(text).unwrap_or_default();
                 let name = event["type"].as_str().unwrap_or_default();
                 let observed = self.run.observe_rejected(name, rejected.code(), at(step).unwrap_or_default());
@@ -259,6 +250,24 @@ impl Stage {
                 json!({ "rejected": rejected })
             }
         }
+    }
+
+    /// Applies an event, holds the step against the laws and writes it down.
+    pub(crate) fn apply(&mut self, event: Event, at: Timestamp) -> Result<Applied, Rejected> {
+        let before = self.run.clone();
+        let result = self.run.apply(event, at);
+        laws::assert_step(&before, &result, &self.run);
+        laws::assert_state(&self.run);
+        if let Ok(applied) = &result
+            && let Some(entry) = &applied.entry
+        {
+            let line = entry.line_after(&self.plan.run_id, self.lines.last().map(String::as_str));
+            self.lines.push(line.expect("our own line"));
+            self.full.push(entry.clone());
+            self.compact.push(entry.clone().compact());
+            self.effects.push(applied.effects.clone());
+        }
+        result
     }
 
     fn query(&self, query: &Value) -> Value {
@@ -438,6 +447,7 @@ impl Stage {
         let snapshot = self.run.snapshot();
         let restored = Run::restore(&snapshot).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(restored.snapshot(), snapshot, "{name}: a snapshot is canonical");
+        assert_eq!(self.lines, self.full.lines(), "{name}: entries chained one by one are the journal's");
         for (form, journal) in [("full", &self.full), ("compact", &self.compact)] {
             let read = Journal::from_json(&journal.to_json()).unwrap_or_else(|error| panic!("{name}: {form}: {error}"));
             let lines = journal.lines();
@@ -445,9 +455,7 @@ impl Stage {
             assert_eq!(by_lines.as_ref(), Ok(journal), "{name}: the {form} journal is its lines");
             let replayed = replay(self.plan.clone(), &read).unwrap_or_else(|error| panic!("{name}: {form}: {error}"));
             assert_eq!(replayed.run.snapshot(), snapshot, "{name}: the {form} journal replays to the same snapshot");
-            let effects: Vec<Vec<Value>> =
-                replayed.effects.iter().map(|effects| effects.iter().map(|effect| json!(effect)).collect()).collect();
-            assert_eq!(effects, self.effects, "{name}: the {form} journal replays the effects");
+            assert_eq!(replayed.effects, self.effects, "{name}: the {form} journal replays the effects");
         }
         no_reserved_keys(&serde_json::from_str(&snapshot).expect("a snapshot is JSON"), name);
     }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use proptest::collection::vec;
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, proptest};
 use proptest::sample::select;
-use turnlatch::{Event, ExecutionMode, Journal, ReceiptKind, ResolutionMode, Run, Status, replay};
-use turnlatch_tests::hostile::{Case, Seen, Throw, plans};
+use turnlatch::{Event, ExecutionMode, Journal, ReceiptKind, ResolutionMode, Run, Status, Timestamp, replay};
+use turnlatch_tests::hostile::{Case, Seen, Setting, Throw, plans};
 use turnlatch_tests::{Loss, TinyHost, laws};
 
 fn config() -> ProptestConfig {
@@ -220,6 +220,29 @@ proptest! {
     #[test]
     fn after_any_crash_nothing_is_lost_and_nothing_doubled(case in case(), crashes in vec(crash(), 1..4)) {
         survive(&case, &crashes);
+    }
+}
+
+/// A few lives without a schema and without a random source: short enough for an interpreter (`make miri`).
+#[test]
+fn short_lives_keep_every_law() {
+    let settings = Setting::all().into_iter().filter(|setting| !setting.schema && setting.interactive);
+    for (number, setting) in (0_u8..).zip(settings.step_by(12)) {
+        let (mut run, created) = Run::create(setting.plan(), Timestamp::default());
+        let mut journal = Journal::new(run.plan());
+        journal.push(created.entry.expect("a creation is recorded"));
+        for step in 0..6_u8 {
+            let throw = Throw { kind: 160, detail: step * 3 + number, time: step, ..Throw::default() };
+            let before = run.clone();
+            let result = run.apply(throw.event(&run), throw.at(&run, run.updated_at()));
+            laws::assert_step(&before, &result, &run);
+            laws::assert_state(&run);
+            result.into_iter().filter_map(|applied| applied.entry).for_each(|entry| journal.push(entry));
+        }
+        assert!(run.revision() > 4, "it lived: {run:?}");
+        assert_eq!(Run::restore(&run.snapshot()).as_ref(), Ok(&run), "our own snapshot");
+        let read = Journal::from_json(&journal.to_json()).expect("our own journal");
+        assert_eq!(replay(run.plan().clone(), &read).expect("our own journal").run, run);
     }
 }
 

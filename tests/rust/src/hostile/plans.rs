@@ -2,8 +2,10 @@
 
 use std::sync::{Arc, LazyLock};
 
-use serde_json::json;
-use turnlatch::{HostSettings, Manifest, RunPlan, RunRequest, admit};
+use serde_json::{Map, Value, json};
+use turnlatch::RunPlan;
+
+use crate::vector::admission;
 
 /// The settings of a run that its arrows depend on.
 #[expect(clippy::struct_excessive_bools, reason = "each is a row of a table in the spec, and all of them are combined")]
@@ -26,30 +28,35 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// The plan that admission makes of it.
-    ///
-    /// # Panics
-    /// If admission refuses it, which no combination gives a reason for.
+    /// What a vector is given for it.
     #[must_use]
-    pub fn plan(&self) -> Arc<RunPlan> {
+    pub fn given(&self) -> Map<String, Value> {
         let mut runner = json!({"execution_modes": ["auto", "interactive"]});
         if let Some(max) = self.max_attempt {
             runner["max_attempt"] = json!(max);
         }
-        let manifest = Manifest::new(runner.to_string());
-        let manifest = if self.schema { manifest.with_output_schema(SCHEMA) } else { manifest };
-        let request = RunRequest::from(json!({
-            "run_id": "r1",
-            "engine": "codex",
+        let mut skill = json!({"runner": runner});
+        if !self.schema {
+            skill["output_schema"] = Value::Null;
+        }
+        let request = json!({
             "execution_mode": if self.interactive { "interactive" } else { "auto" },
             "interactive_require_user_reply": self.strict,
             "session_timeout_sec": 60,
             "interactive_profile": {"kind": if self.sticky { "sticky_process" } else { "resumable" }},
             "soft_completion": self.soft_completion,
             "interrupted_turn": if self.retry { "retry" } else { "fail" },
-        }));
-        let host = HostSettings { engines: vec!["codex".to_owned()], ..HostSettings::default() };
-        admit(&manifest, &request, &host).unwrap_or_else(|refusal| panic!("{self:?}: {refusal:?}"))
+        });
+        Map::from_iter([("skill".to_owned(), skill), ("request".to_owned(), request)])
+    }
+
+    /// The plan that admission makes of it.
+    ///
+    /// # Panics
+    /// If admission refuses it, which no combination gives a reason for.
+    #[must_use]
+    pub fn plan(&self) -> Arc<RunPlan> {
+        admission(&self.given()).unwrap_or_else(|refusal| panic!("{self:?}: {refusal}"))
     }
 
     /// All 384 combinations. The first is the plainest, so that a shrunk case is easy to read.
@@ -82,5 +89,3 @@ pub fn plans() -> &'static [(Setting, Arc<RunPlan>)] {
         LazyLock::new(|| Setting::all().into_iter().map(|setting| (setting, setting.plan())).collect());
     &PLANS
 }
-
-const SCHEMA: &str = r#"{"type":"object","required":["answer"],"properties":{"answer":{"type":"integer"}},"additionalProperties":false}"#;

@@ -276,6 +276,8 @@ pub fn turn_outcome(which: u8) -> TurnReport {
     }
 }
 
-fn start_of_time() -> Timestamp {
+/// When the runs of all cases are created.
+#[must_use]
+pub fn start_of_time() -> Timestamp {
     Timestamp::from_millis(1_771_200_000_000).unwrap_or_default()
 }
