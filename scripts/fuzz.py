@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Runs the fuzzers in fuzz/, two at a time, and leaves what they counted as the gate `fuzz`.
+
+usage: fuzz.py [seconds]     for each target, 30 if not said. TARGETS names some of them; SANITIZER=address looks into
+                             the memory of the dependencies too, at half the speed.
+
+A nightly compiler is needed. Without one nothing is run and nothing left, and gates.py says so. Each target begins
+with fuzz/corpus, which is kept in the repository, with what target/debug/seeds makes of the vectors, and with what
+earlier runs here have found. The input of a failure is in target/fuzz/failures; `cargo test --test corpus` repeats
+those in fuzz/corpus.
+"""
+
+import concurrent.futures
+import dataclasses
+import os
+import pathlib
+import re
+import subprocess
+import sys
+from collections.abc import Iterable
+
+import gates
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FUZZ = ROOT / "target" / "fuzz"
+ALL = ("turns", "streams", "skills", "events", "snapshots", "journals")
+AT_ONCE = 2
+# An input that takes longer, in seconds, or more memory, in MiB, is a failure.
+MOST_SECONDS = 10
+MOST_MEMORY = 2048
+
+
+@dataclasses.dataclass
+class Fuzzed:
+    target: str
+    failed: bool
+    runs: int
+    edges: int
+    kept: int
+    log: pathlib.Path
+
+
+def main() -> int:
+    seconds = int(sys.argv[1]) if len(sys.argv) > 1 else 30
+    if subprocess.run(["rustc", "+nightly", "--version"], capture_output=True, check=False).returncode:
+        print("fuzz: not run, there is no nightly toolchain (rustup toolchain install nightly)")
+        return 0
+    targets = os.environ.get("TARGETS", " ".join(ALL)).split()
+    programs = build()
+    subprocess.run([ROOT / "target/debug/seeds", FUZZ / "seeds"], check=True, stdout=subprocess.DEVNULL)
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        fuzzed = list(pool.map(lambda target: fuzz(programs / target, target, seconds), targets))
+    for result in fuzzed:
+        print(f"{result.target:<10} {result.runs:>10,} runs {result.edges:>7,} edges {result.kept:>6,} inputs kept")
+    failed = [result for result in fuzzed if result.failed]
+    for result in failed:
+        print(f"\n{result.target} failed:\n{tail(result.log)}", file=sys.stderr)
+    if failed or len(targets) < len(ALL):
+        return 1 if failed else 0
+    gates.leave("fuzz", counts(fuzzed, seconds))
+    return 0
+
+
+def build() -> pathlib.Path:
+    """Builds all targets; returns the folder of their programs."""
+    if subprocess.run(["cargo", "fuzz", "--version"], capture_output=True, check=False).returncode:
+        subprocess.run(["cargo", "install", "cargo-fuzz", "--locked"], check=True, cwd=ROOT)
+    sanitizer = os.environ.get("SANITIZER", "none")
+    folder = FUZZ / sanitizer
+    command = ["cargo", "+nightly", "fuzz", "build", "--sanitizer", sanitizer, "--target-dir", folder]
+    subprocess.run(command, check=True, cwd=ROOT)
+    host = subprocess.run(["rustc", "+nightly", "-vV"], check=True, capture_output=True, text=True).stdout
+    return folder / re.search(r"host: (\S+)", host)[1] / "release"
+
+
+def fuzz(program: pathlib.Path, target: str, seconds: int) -> Fuzzed:
+    corpus, failures, log = FUZZ / "corpus" / target, FUZZ / "failures", FUZZ / f"{target}.log"
+    corpus.mkdir(parents=True, exist_ok=True)
+    failures.mkdir(parents=True, exist_ok=True)
+    options = {
+        "max_total_time": seconds,
+        # The same beginning each time, so that a change is judged and not the luck of the day; 0 draws one.
+        "seed": os.environ.get("TURNLATCH_SEED", "1"),
+        "timeout": MOST_SECONDS,
+        "rss_limit_mb": MOST_MEMORY,
+        "dict": FUZZ / "seeds/words",
+        "artifact_prefix": f"{failures}/{target}-",
+        "print_final_stats": 1,
+    }
+    folders = [corpus, ROOT / "fuzz/corpus" / target, FUZZ / "seeds" / target]
+    command = [program, *(f"-{name}={value}" for name, value in options.items()), *folders]
+    with log.open("w", encoding="utf-8") as out:
+        code = subprocess.run(command, stdout=out, stderr=out, check=False).returncode
+    text = log.read_text(encoding="utf-8", errors="replace")
+    runs = last_number(r"stat::number_of_executed_units: (\d+)", text)
+    edges = last_number(r"\bcov: (\d+)", text)
+    return Fuzzed(target, code != 0 or runs == 0, runs, edges, len(list(corpus.iterdir())), log)
+
+
+def counts(fuzzed: Iterable[Fuzzed], seconds: int) -> dict[str, int]:
+    fuzzed = list(fuzzed)
+    runs, edges = sum(result.runs for result in fuzzed), sum(result.edges for result in fuzzed)
+    return {"targets": len(fuzzed), "seconds each": seconds, "runs": runs, "edges": edges}
+
+
+def last_number(pattern: str, text: str) -> int:
+    return int(next(reversed(re.findall(pattern, text)), 0))
+
+
+def tail(log: pathlib.Path) -> str:
+    return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-60:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
