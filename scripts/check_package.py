@@ -38,6 +38,9 @@ def main() -> None:
     built = build_wheel(sdist)
     check_wheel(built)
     smoke_test(built)
+    # What was built here would be taken for the tree's own, because both have the same target folder. With these
+    # sources gone, the tree is built anew.
+    shutil.rmtree(WORK)
     print("package: the wheel, the source distribution and the wheel that is built from it are in order")
 
 
