@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use serde_json::Value;
-use turnlatch::{Check, Code, SchemaEngine, SchemaProblem, SchemaValidator, Violation, json_text, use_schema_engine};
+use turnlatch::{Check, Code, Document, SchemaEngine, SchemaProblem, SchemaValidator, Violation, use_schema_engine};
 use wasm_bindgen::prelude::*;
 
 use crate::convert::read_json;
@@ -58,8 +58,8 @@ impl SchemaEngine for HostEngine {
 struct HostValidator(String);
 
 impl SchemaValidator for HostValidator {
-    fn check(&self, instance: &Value) -> Check {
-        match ask(&self.0, Some(&json_text(instance))) {
+    fn check(&self, instance: &Document<'_>) -> Check {
+        match ask(&self.0, Some(instance.text())) {
             Some(Value::String(verdict)) if verdict == "valid" => Check::Valid,
             Some(Value::String(verdict)) if verdict == "too_much_work" => Check::TooMuchWork,
             Some(Value::Array(violations)) => Check::invalid(violations.iter().map(violation)),

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::ask_user::{self, AskForm};
 use crate::codes::{Code, Note};
 use crate::event::TurnReport;
-use crate::json::{self, Fault};
+use crate::json::{self, Document, Fault};
 use crate::plan::RunPlan;
 use crate::read::{Readable, Reading};
 use crate::schema::{Check, Violation};
@@ -241,9 +241,11 @@ impl<'p> Reader<'p> {
                 return;
             }
         }
-        let check = self.check(&output);
-        self.output =
-            Some(Output { source: Source::Host, text: json_text(&output), is_object: output.is_object(), check });
+        let is_object = output.is_object();
+        match self.judged(json_text(&output), Source::Host) {
+            Ok(judged) => self.output = Some(Output { is_object, ..judged }),
+            Err(fault) => self.fault = Some(fault),
+        }
     }
 
     /// What an output, or a question, says about being done.
@@ -320,7 +322,7 @@ impl<'p> Reader<'p> {
             return None;
         }
         self.steps += object.span.len() as u64;
-        let members = parse(object, text).ok();
+        let members = members(object, text);
         let form = members.as_ref().and_then(ask_user::form_of);
         if form.is_none() && object.shape.member("ask_user").is_some() {
             self.unreadable_questions += 1;
@@ -366,15 +368,11 @@ impl<'p> Reader<'p> {
                 }
                 self.looks_left -= 1;
                 self.steps += object.span.len() as u64;
-                match parse(object, text) {
-                    Ok(mut members) => {
-                        members.shift_remove(DONE_MARKER);
-                        let check = self.check(&Value::Object(members));
-                        if check == Some(Check::TooMuchWork) {
+                match object.text_without_marker(text).and_then(|text| self.judged(text, source)) {
+                    Ok(output) => {
+                        if output.check == Some(Check::TooMuchWork) {
                             self.looks_left = 0;
                         }
-                        let text = object.text_without_marker(text);
-                        let output = Output { source, text, is_object: true, check };
                         if output.is_good() {
                             return Some((object, output));
                         }
@@ -390,6 +388,12 @@ impl<'p> Reader<'p> {
         None
     }
 
+    /// An object as an output, unless a key stands twice in it.
+    fn judged(&self, text: String, source: Source) -> Result<Output, Fault> {
+        let check = self.check(&Document::read(&text)?);
+        Ok(Output { source, text, is_object: true, check })
+    }
+
     /// Of several messages, the last whose output fits the schema, else the last that has one.
     fn take_output(&mut self, earlier: Output) {
         let better = |later: &Output| !later.is_good() && earlier.is_good();
@@ -398,8 +402,8 @@ impl<'p> Reader<'p> {
         }
     }
 
-    fn check(&self, value: &Value) -> Option<Check> {
-        self.plan.output_schema.as_ref().map(|schema| schema.check(value))
+    fn check(&self, output: &Document<'_>) -> Option<Check> {
+        self.plan.output_schema.as_ref().map(|schema| schema.check_document(output))
     }
 
     fn finish(mut self) -> Found {
@@ -467,9 +471,10 @@ impl<'p> Reader<'p> {
 /// How many candidates of a turn are parsed and checked (OUT-10).
 const MAX_LOOKS: usize = 64;
 
-fn parse(object: &FoundObject, text: &str) -> Result<Map<String, Value>, Fault> {
-    match json::build(text.get(object.span.clone()).unwrap_or_default())? {
-        Value::Object(members) => Ok(members),
-        _ => Err(Fault::NotAnObject),
+/// The members of an object that stands in a text, unless a key stands twice.
+fn members(object: &FoundObject, text: &str) -> Option<Map<String, Value>> {
+    match json::build(text.get(object.span.clone())?) {
+        Ok(Value::Object(members)) => Some(members),
+        _ => None,
     }
 }

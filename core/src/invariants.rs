@@ -195,10 +195,10 @@ fn decided(run: &Run, outcome: Verdict) -> bool {
 }
 
 fn result(run: &Run, data_text: Option<&str>) -> Result<(), Broken> {
-    let value = data_text.map(|text| json::parse_value(text, Limits::MAX_JSON_DEPTH)).transpose();
-    let Ok(value) = value else { return ensure(false, "life.state.how.data_text", "is not JSON") };
-    let fits = match (&run.plan().output_schema, value) {
-        (Some(schema), Some(value)) => !schema.can_check() || schema.check(&value) == Check::Valid,
+    let document = data_text.map(|text| json::parse_document(text, Limits::MAX_JSON_DEPTH)).transpose();
+    let Ok(document) = document else { return ensure(false, "life.state.how.data_text", "is not JSON") };
+    let fits = match (&run.plan().output_schema, document) {
+        (Some(schema), Some(document)) => !schema.can_check() || schema.check_document(&document) == Check::Valid,
         (Some(_), None) => false,
         (None, _) => true,
     };

@@ -5,9 +5,16 @@
 //! and whether a key stands twice.
 
 mod builder;
+mod cursor;
+#[cfg(feature = "flat-documents")]
+mod flat;
 mod float;
+#[cfg(feature = "schema-engine")]
+mod instance;
 mod scanner;
 mod strings;
+#[cfg(not(feature = "flat-documents"))]
+mod tree;
 
 use std::fmt;
 
@@ -16,8 +23,16 @@ use serde_json::Value;
 use crate::codes::Code;
 use crate::limits::Limits;
 pub(crate) use builder::build;
+#[cfg(feature = "flat-documents")]
+pub use flat::Document;
+#[cfg(feature = "flat-documents")]
+pub(crate) use flat::{Elements, Members, Node};
+#[cfg(feature = "schema-engine")]
+pub(crate) use instance::{BYTES_PER_UNIT, Instance, Look, size, text_size};
 pub(crate) use scanner::{Container, Scanner, Shape};
 pub(crate) use strings::end_of_plain;
+#[cfg(not(feature = "flat-documents"))]
+pub use tree::Document;
 
 /// Why a text is not JSON that can be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,10 +73,20 @@ impl fmt::Display for Fault {
 
 /// Reads a whole text as one JSON value: strict syntax, no key twice in an object, at most `max_depth` levels.
 pub(crate) fn parse_value(text: &str, max_depth: usize) -> Result<Value, Fault> {
+    build(scanned(text, max_depth)?)
+}
+
+/// Reads a whole text as strictly, for a check against a schema.
+pub(crate) fn parse_document(text: &str, max_depth: usize) -> Result<Document<'_>, Fault> {
+    Document::read(scanned(text, max_depth)?)
+}
+
+/// The part of a text that is one value, if the rest is white space.
+fn scanned(text: &str, max_depth: usize) -> Result<&str, Fault> {
     let trimmed = trim(text);
     let mut scanner = Scanner::new(trimmed, max_depth);
     let end = scanner.value(0).map_err(|broken| broken.fault)?.end;
-    if end == trimmed.len() { build(trimmed) } else { Err(Fault::Syntax) }
+    if end == trimmed.len() { Ok(trimmed) } else { Err(Fault::Syntax) }
 }
 
 /// Reads JSON text for a binding, as strictly as everything else is read; none if it cannot be taken.

@@ -94,7 +94,7 @@ pub use hosting::{Attach, Due, Found, GivenUp, Perform, Resumption, run_of_slot,
 pub use interaction::{ChoiceOption, InteractionKind, InteractionRecord, PendingInteraction, Question, ResolutionMode};
 pub use job::{Job, RequestKind, read_job, request_event};
 pub use journal::{JOURNAL_VERSION, Journal, JournalEntry, Replayed, replay};
-pub use json::parse_json;
+pub use json::{Document, parse_json};
 pub use limits::Limits;
 #[cfg(feature = "observe")]
 pub use observe::{Observation, Ruled};

@@ -3,6 +3,8 @@
 #[cfg(feature = "schema-engine")]
 mod builtin;
 mod engine;
+#[cfg(all(feature = "schema-engine", feature = "flat-documents"))]
+mod flat;
 #[cfg(feature = "schema-engine")]
 mod graph;
 #[cfg(feature = "schema-engine")]
@@ -27,12 +29,12 @@ use serde_json::Value;
 pub use self::engine::use_schema_engine;
 pub use self::engine::{SchemaEngine, SchemaValidator};
 use crate::codes::Code;
-use crate::json;
+use crate::json::{self, Document};
 use crate::limits::Limits;
 use crate::read::{Readable, Reading};
 use crate::text::{display_text, head};
 use crate::wire::record;
-use crate::write::{Writable, Writer, serialize_as_written};
+use crate::write::{Writable, Writer, json_text, serialize_as_written};
 
 /// A compiled schema; cheap to clone.
 #[derive(Clone)]
@@ -137,7 +139,22 @@ impl OutputSchema {
     /// Checks an instance.
     #[must_use]
     pub fn check(&self, instance: &Value) -> Check {
+        if json::depth(instance) > Limits::MAX_JSON_DEPTH {
+            return Check::TooMuchWork;
+        }
+        // What was written from a value has no key twice.
+        Document::read(&json_text(instance)).map_or(Check::TooMuchWork, |document| self.check_document(&document))
+    }
+
+    /// Checks an instance that has been read.
+    pub(crate) fn check_document(&self, instance: &Document<'_>) -> Check {
         self.compiled.validator.as_ref().map_or(Check::NoValidator, |validator| validator.check(instance))
+    }
+
+    /// Whether an instance, given as strict JSON text, fits.
+    pub(crate) fn accepts(&self, instance: &str) -> bool {
+        let accepts = |document: Document<'_>| self.compiled.validator.as_ref().is_some_and(|it| it.accepts(&document));
+        Document::read(instance).is_ok_and(accepts)
     }
 
     /// How much work a verdict on an instance is counted as, if it may be done: the measure by which the tests show that no

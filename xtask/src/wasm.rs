@@ -18,8 +18,12 @@ struct Form {
 /// For browsers.
 const SMALL: Form = Form { name: "wasm-size", profile: "wasm-size", extra: &[], rust_flags: COMPACT };
 /// For Node. Every Node that the package is for has instructions on 16 bytes at once.
-const FAST: Form =
-    Form { name: "wasm-speed", profile: "wasm-speed", extra: &[], rust_flags: &["-Ctarget-feature=+simd128"] };
+const FAST: Form = Form {
+    name: "wasm-speed",
+    profile: "wasm-speed",
+    extra: &["--features", "fast"],
+    rust_flags: &["-Ctarget-feature=+simd128"],
+};
 /// Without the schema engine.
 const SLIM: Form = Form {
     name: "wasm-slim",

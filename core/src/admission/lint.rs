@@ -2,9 +2,8 @@
 
 use crate::codes::{Code, Note};
 use crate::evidence::DONE_MARKER;
-use crate::json;
 use crate::plan::ExecutionMode;
-use crate::schema::{Check, OutputSchema};
+use crate::schema::OutputSchema;
 
 /// Warnings about a skill's output schema.
 pub(super) fn gate_warnings(mode: ExecutionMode, schema: Option<&OutputSchema>) -> Vec<Note> {
@@ -14,7 +13,7 @@ pub(super) fn gate_warnings(mode: ExecutionMode, schema: Option<&OutputSchema>) 
             Note::new(Code::OutputSchemaMissing, "without an output schema only the done marker completes a run");
         return if interactive { vec![missing] } else { Vec::new() };
     };
-    let accepts = |instance: &str| json::build(instance).is_ok_and(|instance| schema.check(&instance) == Check::Valid);
+    let accepts = |instance: &str| schema.accepts(instance);
     let mut warnings = Vec::new();
     if accepts("{}") || accepts(r#"{"unrelated":1}"#) {
         warnings

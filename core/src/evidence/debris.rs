@@ -51,6 +51,10 @@ impl DebrisStack {
     /// The next bracket that means something: `]` does only while an array is open.
     pub(super) fn next_bracket(&self, prose: &str, at: usize) -> Option<(usize, u8)> {
         let rest = prose.as_bytes().get(at..)?;
+        // In a flood of brackets a search would cost more than it finds.
+        if let Some(bracket @ (b'{' | b'}' | b'[')) = rest.first() {
+            return Some((at, *bracket));
+        }
         let offset = if self.arrays == 0 {
             memchr::memchr3(b'{', b'}', b'[', rest)
         } else {

@@ -7,7 +7,7 @@ use super::debris::{Before, DebrisStack, closed_by};
 use super::layout::{Segment, lines, segments};
 use super::{DONE_MARKER, Source};
 use crate::ask_user;
-use crate::json::{self, Fault, Scanner, Shape};
+use crate::json::{self, Container, Fault, Scanner, Shape};
 use crate::text;
 
 /// What stands in one message of the assistant.
@@ -109,16 +109,18 @@ impl FoundObject {
         ask_user::may_ask(|key| self.shape.member(key).is_some())
     }
 
-    /// The object's text without the marker: what the result is made of (MARK-3).
-    pub(super) fn text_without_marker(&self, text: &str) -> String {
+    /// The object's text without the marker: what the result is made of (MARK-3). A marker that stands twice is a fault.
+    pub(super) fn text_without_marker(&self, text: &str) -> Result<String, Fault> {
         let whole = text.get(self.span.clone()).unwrap_or_default();
-        match self.shape.member(DONE_MARKER) {
-            Some(member) => {
+        let mut markers = self.shape.known.iter().filter(|member| member.name == DONE_MARKER);
+        match (markers.next(), markers.next()) {
+            (Some(member), None) => {
                 let before = whole.get(..member.cut.start).unwrap_or_default();
                 let after = whole.get(member.cut.end..).unwrap_or_default();
-                format!("{before}{after}")
+                Ok([before, after].concat())
             }
-            None => whole.to_owned(),
+            (None, _) => Ok(whole.to_owned()),
+            (Some(_), Some(_)) => Err(Fault::DuplicateKey),
         }
     }
 }
@@ -250,6 +252,14 @@ impl Finder<'_> {
                 at = start + 1;
                 continue;
             }
+            if bracket == b'{'
+                && let Some(end) = end_of_placeholder(prose, start)
+            {
+                debris.open(&[Container::Object], self.before());
+                self.contents.steps += (end - start) as u64;
+                at = end;
+                continue;
+            }
             match scanner.value(start) {
                 Ok(shape) => {
                     at = shape.end;
@@ -264,11 +274,7 @@ impl Finder<'_> {
                 }
                 Err(broken) => {
                     at = broken.at;
-                    let before = Before {
-                        objects: self.objects(Source::Prose).count(),
-                        lone_markers: self.contents.lone_markers,
-                    };
-                    debris.open(scanner.still_open(), before);
+                    debris.open(scanner.still_open(), self.before());
                     if bracket == b'{' {
                         self.note_broken(prose.get(start..).unwrap_or_default(), broken.fault);
                     }
@@ -276,6 +282,11 @@ impl Finder<'_> {
             }
         }
         self.contents.steps += scanner.steps + prose.len() as u64;
+    }
+
+    /// What there is before a bracket that is debris.
+    fn before(&self) -> Before {
+        Before { objects: self.contents.prose.count(), lone_markers: self.contents.lone_markers }
     }
 
     fn marker_lines(&mut self, prose: &str) {
@@ -303,6 +314,18 @@ impl Finder<'_> {
     /// The first fault is the one that is told.
     fn note_fault(&mut self, fault: Fault) {
         self.contents.fault.get_or_insert(fault);
+    }
+}
+
+/// Where to read on behind a brace like that of `{name}`, which cannot begin an object and was not meant to; code and
+/// templates are full of them.
+fn end_of_placeholder(prose: &str, brace: usize) -> Option<usize> {
+    let inside = prose.as_bytes().get(brace + 1..)?;
+    let blanks = inside.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count();
+    match inside.get(blanks)? {
+        // A key, an end, or what has to be looked at more closely to tell what was meant.
+        b'"' | b'\'' | b'}' | ..=b' ' | 0x7f.. => None,
+        _ => Some(brace + 1 + blanks),
     }
 }
 

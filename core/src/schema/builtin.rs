@@ -1,15 +1,21 @@
 //! The schema engine that is built in: the `jsonschema` crate, with every setting that decides a verdict spelled out.
 
-use std::fmt::{self, Write};
+mod judge;
 
-use jsonschema::{PatternOptions, Retrieve, Uri, ValidationError, Validator};
+use std::fmt::{self, Write};
+use std::sync::Arc;
+
+use jsonschema::json::{Json, SerdeJson};
+use jsonschema::{PatternOptions, Retrieve, Uri, ValidationError};
 use serde_json::Value;
 
+use self::judge::Judge;
 use super::engine::SchemaValidator;
 use super::graph::{self, DIALECTS, Dialect, Draft, MAX_PROBLEMS, Reading};
 use super::work::{self, Plan};
 use super::{Check, MESSAGE_BYTES, SchemaProblem, Violation, guard, pattern};
 use crate::codes::Code;
+use crate::json::Document;
 use crate::text::{head, quoted};
 
 /// Compiles a schema that is whole, linear and bounded, or says everything that is against it.
@@ -24,35 +30,39 @@ pub(super) fn compile(text: &str, schema: &Value) -> Result<BuiltIn, Vec<SchemaP
         reading.problems.truncate(MAX_PROBLEMS);
         return Err(reading.problems);
     }
-    let validator =
-        options(dialect.draft).build(schema).map_err(|error| vec![problem(Code::SkillManifestInvalid, &error)])?;
+    let judge = Judge::compile(text, schema, dialect.draft)
+        .map_err(|error| vec![problem(Code::SkillManifestInvalid, &error)])?;
     let pattern_weights = reading.patterns.iter().map(|text| pattern::weight(text)).collect();
     let bytes = |text: &&str| u64::try_from(text.len()).unwrap_or(u64::MAX);
     let pattern_bytes = reading.patterns.iter().map(bytes).collect();
     let mut plan = Plan { nodes: reading.nodes, pattern_weights, pattern_bytes, weight: None };
     plan.weight = order.and_then(|order| work::unfolded_weight(&plan, &order));
-    Ok(BuiltIn { validator, plan })
+    Ok(BuiltIn { judge, plan })
 }
 
 /// A compiled schema, and what is known of it before any instance comes.
 pub(super) struct BuiltIn {
-    validator: Validator,
+    judge: Judge,
     pub(super) plan: Plan,
 }
 
 impl SchemaValidator for BuiltIn {
     /// The work is counted first, so that no pair of schema and instance can run away.
-    fn check(&self, instance: &Value) -> Check {
+    fn check(&self, instance: &Document<'_>) -> Check {
         if !self.plan.allows_check(instance) {
             return Check::TooMuchWork;
         }
-        if self.validator.is_valid(instance) {
+        if self.judge.is_valid(instance) {
             return Check::Valid;
         }
         // The validator makes the whole list before it hands out the first entry, so a long one must not be asked for.
-        let may_list = self.plan.allows_list(instance);
-        let listed = may_list.then(|| self.validator.iter_errors(instance)).into_iter().flatten();
-        Check::invalid(listed.map(|error| violation(&error)))
+        let lister = self.plan.allows_list(instance.root()).then(|| self.judge.lister()).flatten();
+        let Some(lister) = lister else { return Check::invalid([]) };
+        Check::invalid(lister.iter_errors(&instance.value()).map(|error| violation(&error)))
+    }
+
+    fn accepts(&self, instance: &Document<'_>) -> bool {
+        self.plan.allows_check(instance) && self.judge.is_valid(instance)
     }
 
     fn counted_work(&self, instance: &Value) -> Option<u64> {
@@ -90,9 +100,9 @@ impl Retrieve for NothingOutside {
 }
 
 /// Every setting that decides a verdict, spelled out.
-fn options(draft: Draft) -> jsonschema::ValidationOptions<'static> {
+fn options<F: Json>(draft: Draft) -> jsonschema::ValidationOptions<'static, Arc<dyn Retrieve>, F> {
     let patterns = PatternOptions::regex().size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_CACHE_BYTES);
-    jsonschema::options()
+    jsonschema::options_for::<F>()
         .offline()
         .with_retriever(NothingOutside)
         .with_draft(draft.into())
@@ -164,7 +174,7 @@ fn refuse_patterns(reading: &mut Reading<'_>, dialect: Dialect) {
 
 /// The patterns that do not compile, up to a number; halves of the list that compile are passed over.
 fn refused_patterns<'v>(patterns: &[(u32, &'v str)], draft: Draft) -> Vec<(u32, &'v str)> {
-    let options = options(draft);
+    let options = options::<SerdeJson>(draft);
     let mut refused = Vec::new();
     let mut suspects = vec![patterns];
     while let Some(some) = suspects.pop() {

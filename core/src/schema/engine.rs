@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::{Check, SchemaProblem};
+use crate::json::Document;
 
 /// Makes validators of schemas. Only for builds that leave the built-in engine out; every other build decides alike.
 pub trait SchemaEngine: Send + Sync {
@@ -16,7 +17,12 @@ pub trait SchemaEngine: Send + Sync {
 /// Checks instances against one schema.
 pub trait SchemaValidator: Send + Sync {
     /// Checks an instance, within bounds of its own.
-    fn check(&self, instance: &Value) -> Check;
+    fn check(&self, instance: &Document<'_>) -> Check;
+
+    /// Whether an instance fits, for those who do not want to know why not.
+    fn accepts(&self, instance: &Document<'_>) -> bool {
+        self.check(instance) == Check::Valid
+    }
 
     /// How much work a verdict is counted as, if it is counted and may be done.
     #[doc(hidden)]

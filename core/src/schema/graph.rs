@@ -10,8 +10,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use serde_json::Value;
 
 use super::SchemaProblem;
-use super::work::{CHECK_BUDGET, uniqueness, value_size};
+use super::work::{CHECK_BUDGET, uniqueness};
 use crate::codes::Code;
+use crate::json;
 
 /// One subschema, as far as it decides how much work a check is.
 #[derive(Default)]
@@ -322,14 +323,14 @@ impl<'v> Reader<'v> {
             }
             "not" => {
                 node.not.extend(self.one(id, keyword, value));
-                node.not_size = value_size(value);
+                node.not_size = json::size(value);
             }
             "if" => node.condition = self.one(id, keyword, value),
             "then" | "else" => node.outcomes.extend(self.one(id, keyword, value)),
             "dependentSchemas" | "dependencies" => {
                 let dependent = self.map(id, keyword, value);
                 node.dependent.extend(dependent.into_iter().map(|(_, node)| node));
-                node.required += value_size(value);
+                node.required += json::size(value);
             }
             "properties" => {
                 let properties = self.map(id, keyword, value);
@@ -358,15 +359,15 @@ impl<'v> Reader<'v> {
 
     fn assertion(&mut self, id: u32, node: &mut Node, keyword: &'v str, value: &'v Value) {
         match (keyword, value) {
-            ("required" | "dependentRequired", _) => node.required += value_size(value),
+            ("required" | "dependentRequired", _) => node.required += json::size(value),
             ("enum", Value::Array(items)) => {
                 node.enum_items += count(items.len());
-                node.equality += value_size(value);
-                self.refuse_hostile_enum(id, items);
+                node.equality += json::size(value);
+                self.refuse_hostile_enum(id, value);
             }
             ("const", _) => {
                 node.enum_items += 1;
-                node.equality += value_size(value);
+                node.equality += json::size(value);
             }
             ("pattern", Value::String(text)) => node.pattern = Some(self.pattern(id, text, false)),
             ("minLength" | "maxLength", _) => node.lengths = true,
@@ -376,9 +377,9 @@ impl<'v> Reader<'v> {
     }
 
     /// The metaschemas of the oldest drafts want the values of an `enum` to be different, and compare them.
-    fn refuse_hostile_enum(&mut self, id: u32, items: &[Value]) {
+    fn refuse_hostile_enum(&mut self, id: u32, values: &Value) {
         let compares = matches!(self.dialect.draft, Draft::Draft4 | Draft::Draft6);
-        if compares && uniqueness(items) > CHECK_BUDGET {
+        if compares && uniqueness(values) > CHECK_BUDGET {
             self.reading.hostile_enum = true;
             let message = "there are too many values to compare each with each";
             self.reading.problem(Code::SchemaTooComplex, id, "enum", message);

@@ -5,10 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-
 use super::graph::{Node, Union};
-use crate::limits::Limits;
+use crate::json::{self, BYTES_PER_UNIT, Document, Instance, Look};
 
 /// The graph of an admitted schema, with what is known about it before any instance comes.
 pub(super) struct Plan {
@@ -34,23 +32,20 @@ pub(super) const MAX_NESTING: u64 = 512;
 
 impl Plan {
     /// Whether the validator can be asked for a verdict.
-    pub(super) fn allows_check(&self, instance: &Value) -> bool {
-        let Some(size) = bounded_size(instance, Limits::MAX_JSON_DEPTH) else { return false };
-        if self.weight.is_some_and(|weight| weight.saturating_mul(size) <= CHECK_BUDGET) {
-            return true;
-        }
-        self.counted(instance).is_some()
+    pub(super) fn allows_check(&self, instance: &Document<'_>) -> bool {
+        self.weight.is_some_and(|weight| weight.saturating_mul(instance.size()) <= CHECK_BUDGET)
+            || self.counted(instance.root()).is_some()
     }
 
     /// What the walk counts for a verdict; none if that is more than may be spent.
-    pub(super) fn counted(&self, instance: &Value) -> Option<u64> {
+    pub(super) fn counted<'i>(&self, instance: impl Instance<'i>) -> Option<u64> {
         let mut walk = Walk { left: CHECK_BUDGET, ..Walk::new(self) };
         walk.verdict(0, Part::Value(instance))?;
         Some(CHECK_BUDGET - walk.left)
     }
 
     /// Whether the validator can be asked for all violations.
-    pub(super) fn allows_list(&self, instance: &Value) -> bool {
+    pub(super) fn allows_list<'i>(&self, instance: impl Instance<'i>) -> bool {
         let mut walk = Walk { left: LIST_BUDGET, ..Walk::new(self) };
         walk.list(0, Part::Value(instance)).is_some()
     }
@@ -73,8 +68,8 @@ impl Plan {
 
 /// What a subschema is checked against: a part of the instance, or a member's name.
 #[derive(Clone, Copy)]
-enum Part<'i> {
-    Value(&'i Value),
+enum Part<'i, I> {
+    Value(I),
     Name(&'i str),
 }
 
@@ -90,6 +85,8 @@ struct Walk<'p> {
 
 /// `None` once the budget or the nesting is used up.
 type Spent = Option<()>;
+/// How a part is counted.
+type Visit<'p, 'i, I> = fn(&mut Walk<'p>, u32, Part<'i, I>) -> Spent;
 
 impl<'p> Walk<'p> {
     fn new(plan: &'p Plan) -> Walk<'p> {
@@ -97,7 +94,7 @@ impl<'p> Walk<'p> {
     }
 
     /// Counts a verdict on one part.
-    fn verdict(&mut self, id: u32, part: Part<'_>) -> Spent {
+    fn verdict<'i, I: Instance<'i>>(&mut self, id: u32, part: Part<'i, I>) -> Spent {
         let node = self.enter(id, part)?;
         for same in node.refs.iter().chain(&node.all).chain(&node.not).chain(&node.outcomes).chain(&node.dependent) {
             self.verdict(*same, part)?;
@@ -117,7 +114,7 @@ impl<'p> Walk<'p> {
     }
 
     /// Counts the listing of all violations on one part: a union is first judged and then listed, branch by branch.
-    fn list(&mut self, id: u32, part: Part<'_>) -> Spent {
+    fn list<'i, I: Instance<'i>>(&mut self, id: u32, part: Part<'i, I>) -> Spent {
         let node = self.enter(id, part)?;
         self.violation(node, part)?;
         for same in node.refs.iter().chain(&node.all).chain(&node.outcomes).chain(&node.dependent) {
@@ -143,7 +140,7 @@ impl<'p> Walk<'p> {
     }
 
     /// Counts what the validator copies into a violation: the path, parts of the schema, and within a union the value.
-    fn violation(&mut self, node: &Node, part: Part<'_>) -> Spent {
+    fn violation<'i, I: Instance<'i>>(&mut self, node: &Node, part: Part<'i, I>) -> Spent {
         self.own(node, part)?;
         self.spend(self.path / BYTES_PER_UNIT + self.nesting / 4)?;
         self.spend(node.not_size)?;
@@ -151,13 +148,13 @@ impl<'p> Walk<'p> {
             self.spend(self.plan.pattern_bytes.get(pattern as usize).copied().unwrap_or_default() / BYTES_PER_UNIT)?;
         }
         match part {
-            Part::Value(value) if self.unions > 0 => self.spend(value_size(value)),
+            Part::Value(value) if self.unions > 0 => self.spend(json::size(value)),
             Part::Value(_) | Part::Name(_) => Some(()),
         }
     }
 
     /// Counts finding out what the keywords around an `unevaluated…` have seen: a second walk, with verdicts on the way.
-    fn marks(&mut self, id: u32, part: Part<'_>) -> Spent {
+    fn marks<'i, I: Instance<'i>>(&mut self, id: u32, part: Part<'i, I>) -> Spent {
         let node = self.enter(id, part)?;
         for same in node.refs.iter().chain(&node.dependent).chain(&node.outcomes) {
             self.marks(*same, part)?;
@@ -167,31 +164,31 @@ impl<'p> Walk<'p> {
             self.verdict(*judged, part)?;
             self.marks(*judged, part)?;
         }
-        match part {
-            Part::Value(Value::Object(members)) => {
-                for (_, member) in members {
-                    self.verdicts(node.unevaluated_properties, member)?;
-                }
+        if let Part::Value(value) = part {
+            for (_, member) in value.members() {
+                self.verdicts(node.unevaluated_properties, member)?;
             }
-            Part::Value(Value::Array(items)) => {
-                for item in items {
-                    self.verdicts(node.contains, item)?;
-                    self.verdicts(node.unevaluated_items, item)?;
-                }
+            for item in value.elements() {
+                self.verdicts(node.contains, item)?;
+                self.verdicts(node.unevaluated_items, item)?;
             }
-            Part::Value(_) | Part::Name(_) => {}
         }
         self.nesting -= 1;
         Some(())
     }
 
-    fn verdicts(&mut self, node: Option<u32>, value: &Value) -> Spent {
+    fn verdicts<'i, I: Instance<'i>>(&mut self, node: Option<u32>, value: I) -> Spent {
         node.map_or(Some(()), |node| self.verdict(node, Part::Value(value)))
     }
 
-    fn union(&mut self, union: &Union, part: Part<'_>) -> Spent {
-        if let (Some((key, branches)), Part::Value(Value::Object(members))) = (&union.dispatch, part) {
-            let chosen = members.get(key).and_then(Value::as_str).and_then(|value| branches.get(value));
+    fn union<'i, I: Instance<'i>>(&mut self, union: &Union, part: Part<'i, I>) -> Spent {
+        if let (Some((key, branches)), Part::Value(value)) = (&union.dispatch, part)
+            && let Look::Object(_) = value.look()
+        {
+            let chosen = match value.member(key).map(I::look) {
+                Some(Look::String(text)) => branches.get(text),
+                _ => None,
+            };
             return chosen.map_or(Some(()), |branch| self.verdict(*branch, part));
         }
         for branch in &union.branches {
@@ -201,39 +198,27 @@ impl<'p> Walk<'p> {
     }
 
     /// Counts what a node asks of the members or elements, each by `visit`.
-    fn contents(&mut self, node: &Node, part: Part<'_>, visit: fn(&mut Self, u32, Part<'_>) -> Spent) -> Spent {
-        match part {
-            Part::Value(Value::Object(members)) => {
-                for (name, member) in members {
-                    let step = length(name);
-                    self.path += step;
-                    self.member(node, name, member, visit)?;
-                    self.path -= step;
-                }
-            }
-            Part::Value(Value::Array(items)) => {
-                self.path += INDEX_BYTES;
-                for (position, item) in items.iter().enumerate() {
-                    if let Some(subschema) = node.prefix.get(position).or(node.items.as_ref()) {
-                        visit(self, *subschema, Part::Value(item))?;
-                    }
-                    self.verdicts(node.contains, item)?;
-                    self.verdicts(node.unevaluated_items, item)?;
-                }
-                self.path -= INDEX_BYTES;
-            }
-            Part::Value(_) | Part::Name(_) => {}
+    fn contents<'i, I: Instance<'i>>(&mut self, node: &Node, part: Part<'i, I>, visit: Visit<'p, 'i, I>) -> Spent {
+        let Part::Value(value) = part else { return Some(()) };
+        for (name, member) in value.members() {
+            let step = length(name);
+            self.path += step;
+            self.member(node, name, member, visit)?;
+            self.path -= step;
         }
+        self.path += INDEX_BYTES;
+        for (position, item) in value.elements().enumerate() {
+            if let Some(subschema) = node.prefix.get(position).or(node.items.as_ref()) {
+                visit(self, *subschema, Part::Value(item))?;
+            }
+            self.verdicts(node.contains, item)?;
+            self.verdicts(node.unevaluated_items, item)?;
+        }
+        self.path -= INDEX_BYTES;
         Some(())
     }
 
-    fn member(
-        &mut self,
-        node: &Node,
-        name: &str,
-        member: &Value,
-        visit: fn(&mut Self, u32, Part<'_>) -> Spent,
-    ) -> Spent {
+    fn member<'i, I: Instance<'i>>(&mut self, node: &Node, name: &'i str, member: I, visit: Visit<'p, 'i, I>) -> Spent {
         self.spend(MEMBER + bytes(name))?;
         // Whether a pattern matches is not known here, so each is taken to match.
         for (pattern, subschema) in &node.pattern_properties {
@@ -244,13 +229,13 @@ impl<'p> Walk<'p> {
             visit(self, *subschema, Part::Value(member))?;
         }
         if let Some(subschema) = &node.names {
-            self.verdict(*subschema, Part::Name(name))?;
+            self.verdict(*subschema, Part::<I>::Name(name))?;
             visit(self, *subschema, Part::Name(name))?;
         }
         self.verdicts(node.unevaluated_properties, member)
     }
 
-    fn enter(&mut self, id: u32, part: Part<'_>) -> Option<&'p Node> {
+    fn enter<'i, I: Instance<'i>>(&mut self, id: u32, part: Part<'i, I>) -> Option<&'p Node> {
         self.nesting += 1;
         let node = self.plan.nodes.get(id as usize).filter(|_| self.nesting <= MAX_NESTING)?;
         self.own(node, part)?;
@@ -258,23 +243,28 @@ impl<'p> Walk<'p> {
     }
 
     /// Counts the keywords of a node that have no subschemas.
-    fn own(&mut self, node: &Node, part: Part<'_>) -> Spent {
+    fn own<'i, I: Instance<'i>>(&mut self, node: &Node, part: Part<'i, I>) -> Spent {
         self.spend(VISIT)?;
-        match part {
-            Part::Value(Value::String(text)) => self.text(node, text)?,
-            Part::Name(text) => self.text(node, text)?,
-            Part::Value(Value::Object(_)) => {
+        let look = match part {
+            Part::Value(value) => value.look(),
+            Part::Name(text) => Look::String(text),
+        };
+        match look {
+            Look::String(text) => self.text(node, text)?,
+            Look::Object(_) => {
                 let names = u64::try_from(node.properties.len()).unwrap_or(u64::MAX);
                 let required = node.required.saturating_mul(LOOKUP);
                 self.spend(required.saturating_add(node.equality).saturating_add(names))?;
             }
-            Part::Value(Value::Array(items)) => {
+            Look::Array(_) => {
                 self.spend(node.equality)?;
-                if node.unique {
-                    self.spend(uniqueness(items))?;
+                if node.unique
+                    && let Part::Value(value) = part
+                {
+                    self.spend(uniqueness(value))?;
                 }
             }
-            Part::Value(Value::Null | Value::Bool(_) | Value::Number(_)) => self.spend(node.enum_items)?,
+            Look::Null | Look::Bool(_) | Look::Number => self.spend(node.enum_items)?,
         }
         if node.metaschema
             && let Part::Value(value) = part
@@ -298,8 +288,8 @@ impl<'p> Walk<'p> {
     }
 
     /// A metaschema looks at each part of a value a bounded number of times, some levels of its own for each of depth.
-    fn metaschema(&mut self, value: &Value) -> Spent {
-        self.spend(value_size(value).saturating_mul(METASCHEMA))?;
+    fn metaschema<'i>(&mut self, value: impl Instance<'i>) -> Spent {
+        self.spend(json::size(value).saturating_mul(METASCHEMA))?;
         (self.nesting + depth(value) * METASCHEMA_NESTING <= MAX_NESTING).then_some(())
     }
 
@@ -314,64 +304,43 @@ impl<'p> Walk<'p> {
 /// Up to 15 elements are compared pairwise; more are hashed. The hash is weak where an author chooses the elements: arrays
 /// that differ only in their brackets collide, so do integers beyond 2^53, and the members of an object are joined by
 /// exclusive or. So everything but plain scalars is taken to collide.
-pub(super) fn uniqueness(items: &[Value]) -> u64 {
-    let total = items.iter().map(value_size).fold(0, u64::saturating_add);
-    let length = u64::try_from(items.len()).unwrap_or(u64::MAX);
+pub(super) fn uniqueness<'i>(array: impl Instance<'i>) -> u64 {
+    let total = array.elements().map(json::size).fold(0, u64::saturating_add);
+    let length = match array.look() {
+        Look::Array(length) => u64::try_from(length).unwrap_or(u64::MAX),
+        _ => 0,
+    };
     if length <= 15 {
         return total.saturating_mul(length);
     }
-    let weak: Vec<u64> = items.iter().filter(|item| hashes_weakly(item)).map(value_size).collect();
+    let weak: Vec<u64> = array.elements().filter(|item| hashes_weakly(*item)).map(json::size).collect();
     let number = u64::try_from(weak.len()).unwrap_or(u64::MAX);
     let weak_size = weak.into_iter().fold(0, u64::saturating_add);
     let pairs = number.saturating_mul(number) / 2 + number.saturating_mul(weak_size) / 16;
     total.saturating_mul(4).saturating_add(pairs)
 }
 
-fn hashes_weakly(value: &Value) -> bool {
-    match value {
-        Value::Array(_) | Value::Object(_) => true,
-        Value::Number(number) => {
+fn hashes_weakly<'i>(value: impl Instance<'i>) -> bool {
+    match value.look() {
+        Look::Array(_) | Look::Object(_) => true,
+        Look::Number => value.number().is_some_and(|number| {
             number.as_i64().is_some_and(|number| number.unsigned_abs() > EXACT)
                 || number.as_u64().is_some_and(|number| number > EXACT)
-        }
-        Value::Null | Value::Bool(_) | Value::String(_) => false,
+        }),
+        Look::Null | Look::Bool(_) | Look::String(_) => false,
     }
 }
 
-/// The parts of a value, with long texts counted by their length; recursion is bounded by the depth of JSON texts.
-pub(super) fn value_size(value: &Value) -> u64 {
-    bounded_size(value, usize::MAX).unwrap_or(u64::MAX)
-}
-
-/// As `value_size`, unless the value is nested deeper than `levels`.
-fn bounded_size(value: &Value, levels: usize) -> Option<u64> {
-    match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => Some(1),
-        Value::String(text) => Some(1 + bytes(text)),
-        Value::Array(items) => {
-            let levels = levels.checked_sub(1)?;
-            items.iter().try_fold(1_u64, |sum, item| Some(sum.saturating_add(bounded_size(item, levels)?)))
-        }
-        Value::Object(members) => {
-            let levels = levels.checked_sub(1)?;
-            members.iter().try_fold(1_u64, |sum, (name, member)| {
-                let member = bounded_size(member, levels)?.saturating_add(1 + bytes(name));
-                Some(sum.saturating_add(member))
-            })
-        }
-    }
-}
-
-fn depth(value: &Value) -> u64 {
-    match value {
-        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
-        Value::Object(members) => 1 + members.values().map(depth).max().unwrap_or(0),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
-    }
+fn depth<'i>(value: impl Instance<'i>) -> u64 {
+    let inner = || {
+        let members = value.members().map(|(_, member)| depth(member));
+        1 + value.elements().map(depth).chain(members).max().unwrap_or(0)
+    };
+    if let Look::Array(_) | Look::Object(_) = value.look() { inner() } else { 0 }
 }
 
 fn bytes(text: &str) -> u64 {
-    length(text) / BYTES_PER_UNIT
+    json::text_size(text.len())
 }
 
 /// Texts are shorter than memory, so this leaves room to add.
@@ -428,7 +397,6 @@ const VISIT: u64 = 4;
 const MEMBER: u64 = 2;
 /// Looking a required name up in the instance.
 const LOOKUP: u64 = 3;
-const BYTES_PER_UNIT: u64 = 16;
 const INDEX_BYTES: u64 = 8;
 const METASCHEMA: u64 = 64;
 const METASCHEMA_NESTING: u64 = 6;

@@ -1,0 +1,146 @@
+//! How the validator reads a flat document, in place of a tree of `serde_json`.
+
+use std::borrow::Cow;
+
+use jsonschema::JsonType;
+use jsonschema::json::{self, Array, Json, NodeIdentity, Object};
+use serde_json::{Number, Value};
+
+use crate::json::{Document, Elements, Instance, Look, Members, Node};
+
+/// The way of reading.
+pub(super) struct Flat;
+
+impl Json for Flat {
+    type Node<'a> = Node<'a>;
+    type PreparedKey = Box<str>;
+    type StringBuffer = Document<'static>;
+
+    // A name among few is found by going through them, which is what going through all members does too.
+    const KEYS_PER_LOOKUP: usize = 2;
+
+    fn prepare_key(key: &str) -> Box<str> {
+        key.into()
+    }
+
+    fn with_string_node<T>(buffer: &mut Document<'static>, string: &str, f: impl FnOnce(Node<'_>) -> T) -> T {
+        buffer.set_string(string);
+        f(buffer.root())
+    }
+}
+
+impl<'a> json::Node<'a, Flat> for Node<'a> {
+    type Object = Node<'a>;
+    type Array = Node<'a>;
+    type Number = Number;
+
+    fn as_object(&self) -> Option<Node<'a>> {
+        matches!(self.look(), Look::Object(_)).then_some(*self)
+    }
+
+    fn as_array(&self) -> Option<Node<'a>> {
+        matches!(self.look(), Look::Array(_)).then_some(*self)
+    }
+
+    fn as_string(&self) -> Option<Cow<'a, str>> {
+        match self.look() {
+            Look::String(text) => Some(Cow::Borrowed(text)),
+            _ => None,
+        }
+    }
+
+    fn as_number(&self) -> Option<Number> {
+        Instance::number(*self)
+    }
+
+    fn as_boolean(&self) -> Option<bool> {
+        match self.look() {
+            Look::Bool(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    fn is_null(&self) -> bool {
+        matches!(self.look(), Look::Null)
+    }
+
+    fn is_number(&self) -> bool {
+        matches!(self.look(), Look::Number)
+    }
+
+    fn json_type(&self) -> JsonType {
+        match self.look() {
+            Look::Null => JsonType::Null,
+            Look::Bool(_) => JsonType::Boolean,
+            Look::Number => JsonType::Number,
+            Look::String(_) => JsonType::String,
+            Look::Array(_) => JsonType::Array,
+            Look::Object(_) => JsonType::Object,
+        }
+    }
+
+    /// Without making a tree: an `enum` asks this as often as it has values.
+    fn equals_value(&self, expected: &Value) -> bool {
+        match (self.look(), expected) {
+            (Look::Null, Value::Null) => true,
+            (Look::Bool(one), Value::Bool(other)) => one == *other,
+            (Look::String(one), Value::String(other)) => one == other,
+            (Look::Number, Value::Number(_)) => json::cmp::equal(&self.to_value(), expected),
+            (Look::Array(length), Value::Array(items)) => {
+                length == items.len() && self.all_elements().zip(items).all(|(one, other)| one.equals_value(other))
+            }
+            (Look::Object(length), Value::Object(members)) => {
+                let same =
+                    |(name, one): (&str, Node<'a>)| members.get(name).is_some_and(|other| one.equals_value(other));
+                length == members.len() && self.all_members().all(same)
+            }
+            _ => false,
+        }
+    }
+
+    fn to_value(&self) -> Cow<'a, Value> {
+        Cow::Owned(Node::to_value(*self))
+    }
+
+    fn identity(&self) -> Option<NodeIdentity> {
+        let (document, place) = self.place();
+        Some(NodeIdentity::tagged(document.addr(), place))
+    }
+}
+
+impl<'a> Object<'a, Flat> for Node<'a> {
+    type Node = Node<'a>;
+    type MemberName = &'a str;
+    type MembersIter = Members<'a>;
+
+    fn len(&self) -> usize {
+        match self.look() {
+            Look::Object(members) => members,
+            _ => 0,
+        }
+    }
+
+    fn get(&self, key: &Box<str>) -> Option<Node<'a>> {
+        Instance::member(*self, key)
+    }
+
+    fn members(&self) -> Members<'a> {
+        self.all_members()
+    }
+}
+
+impl<'a> Array<'a, Flat> for Node<'a> {
+    type Node = Node<'a>;
+    type ElementsIter = Elements<'a>;
+
+    fn len(&self) -> usize {
+        match self.look() {
+            Look::Array(elements) => elements,
+            _ => 0,
+        }
+    }
+
+    fn elements(&self) -> Elements<'a> {
+        self.all_elements()
+    }
+}
