@@ -10,6 +10,10 @@
 .PHONY: setup-browser setup-bench compare demo bench coverage clean
 
 CARGO ?= cargo
+# What is built once is built faster without keeping what the next build could use.
+ifdef CI
+export CARGO_INCREMENTAL := 0
+endif
 PYTHON ?= python3
 NPM ?= npm
 VENV := $(CURDIR)/.venv
@@ -286,9 +290,9 @@ growth: setup-rust setup-valgrind ## Work counted in instructions: linear in tex
 	$(PYTHON) scripts/growth.py target/debug/growth
 
 # Only this needs a nightly compiler; without one it says so and the table of gates too.
-fuzz: setup-rust ## Random bytes at all that reads bytes, guided by coverage; SECONDS=30 for each of six targets, two at a time
+fuzz: setup-rust ## Random bytes at all that reads bytes, guided by coverage, at six targets, two at a time; SECONDS=600 looks longer
 	$(CARGO) build $(CODE) --bins
-	$(PYTHON) scripts/fuzz.py $(or $(SECONDS),30)
+	$(PYTHON) scripts/fuzz.py $(SECONDS)
 
 miri: setup-rust ## A few of the tests where every access to memory is checked; needs a nightly compiler
 	$(PYTHON) scripts/miri.py
