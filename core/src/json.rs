@@ -11,6 +11,8 @@ mod flat;
 mod float;
 #[cfg(feature = "schema-engine")]
 mod instance;
+#[cfg(feature = "streams")]
+mod outline;
 mod scanner;
 mod strings;
 #[cfg(not(feature = "flat-documents"))]
@@ -29,6 +31,8 @@ pub use flat::Document;
 pub(crate) use flat::{Elements, Members, Node};
 #[cfg(feature = "schema-engine")]
 pub(crate) use instance::{BYTES_PER_UNIT, Instance, Look, size, text_size};
+#[cfg(feature = "streams")]
+pub(crate) use outline::{Item, Outline};
 pub(crate) use scanner::{Container, Scanner, Shape};
 pub(crate) use strings::end_of_plain;
 #[cfg(not(feature = "flat-documents"))]

@@ -7,17 +7,13 @@ use serde_json::{Map, Value};
 
 use super::Fault;
 use super::cursor::{Cursor, number};
+use super::strings::decoded;
 
 /// Builds the value of a text that [`super::Scanner`] has accepted, and finds the keys that stand twice.
 ///
 /// INVARIANT: the scanner has bounded the depth, so the recursion below is bounded too.
 pub(crate) fn build(scanned: &str) -> Result<Value, Fault> {
     Builder { cursor: Cursor::new(scanned) }.value()
-}
-
-/// The text that a JSON string stands for, quotation marks and escapes resolved.
-pub(super) fn unquoted(string: &str) -> Option<String> {
-    Builder { cursor: Cursor::new(string) }.string()
 }
 
 struct Builder<'t> {
@@ -67,8 +63,6 @@ impl Builder<'_> {
         if let Some(plain) = self.cursor.plain_string() {
             return Some(plain.to_owned());
         }
-        let mut text = String::new();
-        self.cursor.string_into(&mut text)?;
-        Some(text)
+        self.cursor.raw_string().map(|raw| decoded(raw, usize::MAX))
     }
 }

@@ -5,7 +5,7 @@
 use serde_json::Number;
 
 use super::float;
-use super::strings::end_of_plain;
+use super::strings::{end_of_plain, end_of_simple};
 
 pub(super) struct Cursor<'t> {
     pub(super) text: &'t str,
@@ -53,48 +53,21 @@ impl<'t> Cursor<'t> {
         self.text.get(start..stop)
     }
 
-    /// Adds what a string stands for, escapes resolved.
-    pub(super) fn string_into(&mut self, text: &mut String) -> Option<()> {
-        self.at += 1;
+    /// The inside of a string, escapes and all.
+    pub(super) fn raw_string(&mut self) -> Option<&'t str> {
+        let start = self.at + 1;
+        let mut stop = start;
         loop {
-            let stop = end_of_plain(self.text.as_bytes(), self.at);
-            text.push_str(self.text.get(self.at..stop)?);
-            self.at = stop + 1;
-            if self.text.as_bytes().get(stop)? == &b'"' {
-                return Some(());
+            stop = end_of_simple(self.text.as_bytes(), stop);
+            // Near the end of the text it stops at every escape.
+            match self.text.as_bytes().get(stop..)? {
+                [b'\\', b'u', ..] => stop += 6,
+                [b'\\', _, ..] => stop += 2,
+                _ => break,
             }
-            text.push(self.escaped()?);
         }
-    }
-
-    /// The character that an escape stands for; the backslash has been read.
-    fn escaped(&mut self) -> Option<char> {
-        let sign = self.byte()?;
-        self.at += 1;
-        Some(match sign {
-            b'b' => '\u{8}',
-            b'f' => '\u{c}',
-            b'n' => '\n',
-            b'r' => '\r',
-            b't' => '\t',
-            b'u' => {
-                let unit = self.hex()?;
-                if let 0xd800..=0xdbff = unit {
-                    // The `\u` of the other half.
-                    self.at += 2;
-                    let low = self.hex()?;
-                    return char::from_u32(0x1_0000 + ((unit & 0x3ff) << 10 | low & 0x3ff));
-                }
-                char::from_u32(unit)?
-            }
-            other => char::from(other),
-        })
-    }
-
-    fn hex(&mut self) -> Option<u32> {
-        let digits = self.text.get(self.at..self.at + 4)?;
-        self.at += 4;
-        u32::from_str_radix(digits, 16).ok()
+        self.at = stop + 1;
+        self.text.get(start..stop)
     }
 
     /// The text of a number.

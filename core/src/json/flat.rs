@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Number, Value};
 
 use super::cursor::{Cursor, number};
+use super::strings::decoded;
 use super::{Fault, Instance, Look, text_size};
 
 /// The JSON text of one value, read.
@@ -173,7 +174,8 @@ impl Reader<'_> {
             plain.len()
         } else {
             let start = parts.unescaped.len();
-            self.cursor.string_into(&mut parts.unescaped).ok_or(Fault::Syntax)?;
+            let raw = self.cursor.raw_string().ok_or(Fault::Syntax)?;
+            parts.unescaped.push_str(&decoded(raw, usize::MAX));
             let length = parts.unescaped.len() - start;
             parts.push(Kind::Unescaped, start, length);
             length

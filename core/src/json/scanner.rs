@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use super::builder::unquoted;
-use super::strings::end_of_plain;
+use super::strings::{decoded, end_of_simple};
 use super::{Fault, float};
 
 /// A value that [`Scanner`] read to its end, and what stands at its top level if it is an object.
@@ -190,13 +189,13 @@ impl<'t> Scanner<'t> {
         let raw = quoted.get(1..quoted.len() - 1)?;
         if raw.contains('\\') {
             // Keys are compared after decoding: `"__SKILL\u005fDONE__"` is the marker's key.
-            let decoded = unquoted(quoted)?;
+            let decoded = decoded(raw, usize::MAX);
             return self.wanted.iter().copied().find(|name| *name == decoded);
         }
         self.wanted.iter().copied().find(|name| *name == raw)
     }
 
-    fn scalar(&self, at: usize) -> Result<usize, (usize, Fault)> {
+    pub(super) fn scalar(&self, at: usize) -> Result<usize, (usize, Fault)> {
         match self.byte(at) {
             Some(b'"') => self.string(at),
             Some(b'-' | b'0'..=b'9') => self.number(at),
@@ -212,10 +211,10 @@ impl<'t> Scanner<'t> {
         if self.bytes.get(at..end) == Some(word.as_bytes()) { Ok(end) } else { Err((at, Fault::Syntax)) }
     }
 
-    fn string(&self, quote: usize) -> Result<usize, (usize, Fault)> {
+    pub(super) fn string(&self, quote: usize) -> Result<usize, (usize, Fault)> {
         let mut at = quote + 1;
         loop {
-            at = end_of_plain(self.bytes, at);
+            at = end_of_simple(self.bytes, at);
             match self.byte(at) {
                 Some(b'"') => return Ok(at + 1),
                 Some(b'\\') => at = self.escape(at)?,
@@ -286,7 +285,7 @@ impl<'t> Scanner<'t> {
         at
     }
 
-    fn skip_space(&self, from: usize) -> usize {
+    pub(super) fn skip_space(&self, from: usize) -> usize {
         let mut at = from;
         while matches!(self.byte(at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
             at += 1;
@@ -298,7 +297,7 @@ impl<'t> Scanner<'t> {
         self.open.last() == Some(&container)
     }
 
-    fn byte(&self, at: usize) -> Option<u8> {
+    pub(super) fn byte(&self, at: usize) -> Option<u8> {
         self.bytes.get(at).copied()
     }
 }

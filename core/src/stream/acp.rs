@@ -1,12 +1,11 @@
 //! What an agent of the Agent Client Protocol (version 1) writes: JSON-RPC, one message a line.
 
-use serde_json::Value;
-
 use super::Usage;
 use super::failure::Failure;
-use super::rows::{as_text, at, number_at, text_at, words_of};
+use super::rows::{as_text, at, number_at, others_words, text_at, words_of};
 use super::turn::{Turn, is_session};
 use crate::codes::Code;
+use crate::json::Item;
 use crate::write::json_text;
 
 /// The client's side: what is written to the agent.
@@ -37,26 +36,27 @@ impl Conversation {
 
     /// Whether a row may say something here. An answer must be the one to what was asked last: a late or forged one would
     /// end a turn that goes on. An agent that could not read a request answers it without its id.
-    fn expects(&self, row: &Value) -> bool {
+    fn expects(&self, row: Item<'_>) -> bool {
         let is_answer = row.get("method").is_none();
-        let id = row.get("id").unwrap_or(&Value::Null);
-        let is_unread = id.is_null() && row.get("error").is_some();
-        !self.is_asking || !is_answer || is_unread || (id.is_u64() && id.as_u64() == self.requests.checked_sub(1))
+        let id = row.get("id");
+        let is_unread = id.is_none_or(Item::is_null) && row.get("error").is_some();
+        let is_last = id.and_then(Item::as_u64).is_some_and(|id| Some(id) == self.requests.checked_sub(1));
+        !self.is_asking || !is_answer || is_unread || is_last
     }
 
     /// Answers what the agent wrote, if it waits for an answer.
-    pub(super) fn answer(&mut self, row: &Value, work_folder: &str) {
+    pub(super) fn answer(&mut self, row: Item<'_>, work_folder: &str) {
         if !self.expects(row) {
             return;
         }
         if let (Some(method), Some(id)) = (text_at(row, &["method"]), row.get("id")) {
-            let answer = answer_of(method, row.get("params").unwrap_or(&Value::Null));
-            self.answers.push(format!("{{\"jsonrpc\":\"2.0\",\"id\":{},{answer}}}\n", json_text(id)));
+            let answer = answer_of(&method, row.get("params"));
+            self.answers.push(format!("{{\"jsonrpc\":\"2.0\",\"id\":{},{answer}}}\n", json_text(&id.built())));
             return;
         }
         let Some(result) = row.get("result").filter(|_| self.session.is_none()) else { return };
         let written = if let Some(session) = text_at(result, &["sessionId"]) {
-            self.session = Some(session.to_owned());
+            self.session = Some(session.into_owned());
             self.first_words.take().map(|words| self.prompt(&words))
         } else if result.get("protocolVersion").is_some() {
             let parameters = format!("{{\"cwd\":{},\"mcpServers\":[]}}", json_text(&work_folder));
@@ -79,12 +79,12 @@ impl Conversation {
 }
 
 /// The agent runs without anybody at its side, as its command line says: what it asks leave for is given.
-fn answer_of(method: &str, parameters: &Value) -> String {
+fn answer_of(method: &str, parameters: Option<Item<'_>>) -> String {
     if method != "session/request_permission" {
         return "\"error\":{\"code\":-32601,\"message\":\"this client has no such method\"}".to_owned();
     }
-    let options = parameters.get("options").and_then(Value::as_array);
-    let allows = |option: &&Value| text_at(option, &["kind"]).is_some_and(|kind| kind.starts_with("allow"));
+    let options = parameters.and_then(|parameters| parameters.get("options")).and_then(Item::items);
+    let allows = |option: &Item<'_>| text_at(*option, &["kind"]).is_some_and(|kind| kind.starts_with("allow"));
     let allowed = options.into_iter().flatten().find(allows).and_then(|option| text_at(option, &["optionId"]));
     let outcome = match allowed {
         Some(option) => format!("{{\"outcome\":\"selected\",\"optionId\":{}}}", json_text(&option)),
@@ -94,17 +94,17 @@ fn answer_of(method: &str, parameters: &Value) -> String {
 }
 
 /// Takes a row, in a conversation if there is one; says whether it is one that is known.
-pub(super) fn row(turn: &mut Turn, row: &Value, conversation: Option<&Conversation>) -> bool {
+pub(super) fn row(turn: &mut Turn, row: Item<'_>, conversation: Option<&Conversation>) -> bool {
     if !conversation.is_none_or(|conversation| conversation.expects(row)) {
         return false;
     }
     if let Some(method) = text_at(row, &["method"]) {
-        return match method {
+        return match method.as_ref() {
             "session/update" => {
                 let session = text_at(row, &["params", "sessionId"]);
                 let asked_for = conversation.and_then(|conversation| conversation.session.as_deref());
-                let is_own = turn.owns(session) && is_session(asked_for, session);
-                update(turn, at(row, &["params", "update"]).unwrap_or(&Value::Null), is_own)
+                let is_own = turn.owns(session.as_deref()) && is_session(asked_for, session.as_deref());
+                at(row, &["params", "update"]).is_some_and(|told| update(turn, told, is_own))
             }
             // The agent asks its client for something; that is the host's to answer.
             _ => row.get("id").is_some() || method.starts_with('_'),
@@ -112,8 +112,8 @@ pub(super) fn row(turn: &mut Turn, row: &Value, conversation: Option<&Conversati
     }
     if let Some(error) = row.get("error") {
         turn.is_over = true;
-        let mut failure = Failure::of_error(error);
-        match error.get("code").and_then(Value::as_i64) {
+        let mut failure = Failure::of_error(Some(error));
+        match error.get("code").and_then(Item::as_i64) {
             Some(AUTH_REQUIRED) => failure.code = Code::AuthRequired,
             // The request itself was not right, such as one for a session that is not there.
             Some(NOT_FOUND | -32602..=-32600) => failure.code = Code::ProcessFailed,
@@ -123,10 +123,10 @@ pub(super) fn row(turn: &mut Turn, row: &Value, conversation: Option<&Conversati
         return true;
     }
     let Some(result) = row.get("result") else { return false };
-    turn.session(text_at(result, &["sessionId"]));
+    turn.session(text_at(result, &["sessionId"]).as_deref());
     if let Some(reason) = text_at(result, &["stopReason"]) {
         turn.is_over = true;
-        match reason {
+        match reason.as_ref() {
             "cancelled" => turn.fail(Failure { code: Code::Interrupted, words: String::new() }),
             "refusal" => turn.fail(Failure { code: Code::ModelError, words: "refusal".to_owned() }),
             _ => {}
@@ -137,7 +137,7 @@ pub(super) fn row(turn: &mut Turn, row: &Value, conversation: Option<&Conversati
 }
 
 /// The protocol says nothing of tokens; these two are what agents write.
-fn spend(turn: &mut Turn, result: &Value) {
+fn spend(turn: &mut Turn, result: Item<'_>) {
     let quota = |name: &str| number_at(result, &["_meta", "quota", "token_count", name]);
     let tokens = |name: &str| number_at(result, &["usage", name]);
     if let Some(input_tokens) = tokens("inputTokens").or_else(|| quota("input_tokens")) {
@@ -149,19 +149,20 @@ fn spend(turn: &mut Turn, result: &Value) {
     }
 }
 
-fn update(turn: &mut Turn, update: &Value, is_own: bool) -> bool {
-    let words = update.get("content").map(words_of).unwrap_or_default();
-    match text_at(update, &["sessionUpdate"]).unwrap_or_default() {
-        "agent_message_chunk" if is_own => turn.say_piece(words),
+fn update(turn: &mut Turn, update: Item<'_>, is_own: bool) -> bool {
+    let content = update.get("content");
+    let words = || content.map(others_words).unwrap_or_default();
+    match text_at(update, &["sessionUpdate"]).unwrap_or_default().as_ref() {
+        "agent_message_chunk" if is_own => turn.say_piece(&content.map(words_of).unwrap_or_default()),
         // An agent that the agent asked.
-        "agent_message_chunk" => turn.other_piece("tool", words),
-        "agent_thought_chunk" => turn.other_piece("reasoning", words),
-        "user_message_chunk" => turn.other_piece("user", words),
+        "agent_message_chunk" => turn.other_piece("tool", &words()),
+        "agent_thought_chunk" => turn.other_piece("reasoning", &words()),
+        "user_message_chunk" => turn.other_piece("user", &words()),
         "tool_call" => {
-            let title = as_text(update.get("title"));
-            turn.other("tool", &format!("{title} {}", as_text(update.get("rawInput"))));
+            let input = || as_text(update.get("rawInput"));
+            turn.other("tool", || format!("{} {}", as_text(update.get("title")), input()).into());
         }
-        "tool_call_update" => turn.other("tool", &as_text(update.get("content").or(update.get("rawOutput")))),
+        "tool_call_update" => turn.other("tool", || as_text(content.or(update.get("rawOutput")))),
         "plan"
         | "available_commands_update"
         | "current_mode_update"

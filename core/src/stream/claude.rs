@@ -1,23 +1,22 @@
 //! `claude --print --output-format stream-json --verbose` (2.1.197), and `qwen --output-format stream-json` (0.15.10).
 
-use serde_json::Value;
-
 use super::Usage;
 use super::failure::Failure;
-use super::rows::{as_text, at, number_at, parts_of, text_at, words_of};
+use super::rows::{as_text, at, number_at, others_words, parts_of, text_at, words_of};
 use super::turn::Turn;
 use crate::codes::Code;
+use crate::json::Item;
 use crate::write::json_text;
 
 /// Takes a row; says whether it is one that is known.
-pub(super) fn row(turn: &mut Turn, row: &Value) -> bool {
-    let is_own = turn.session(text_at(row, &["session_id"]));
-    match text_at(row, &["type"]).unwrap_or_default() {
+pub(super) fn row(turn: &mut Turn, row: Item<'_>) -> bool {
+    let is_own = turn.session(text_at(row, &["session_id"]).as_deref());
+    match text_at(row, &["type"]).unwrap_or_default().as_ref() {
         "assistant" => assistant(turn, row, is_own),
         "user" => user(turn, row),
         "result" if is_own => result(turn, row),
         "system" if is_own => {
-            if text_at(row, &["subtype"]) == Some("api_retry") {
+            if text_at(row, &["subtype"]).as_deref() == Some("api_retry") {
                 turn.supersede();
             }
         }
@@ -37,39 +36,40 @@ pub(super) fn prompt(words: &str) -> String {
     )
 }
 
-fn assistant(turn: &mut Turn, row: &Value, is_own: bool) {
+fn assistant(turn: &mut Turn, row: Item<'_>, is_own: bool) {
     // The program's own words about an error, and those of an agent that the agent asked, are not the assistant's.
-    let is_synthetic = text_at(row, &["message", "model"]) == Some("<synthetic>") || row.get("error").is_some();
+    let is_synthetic =
+        text_at(row, &["message", "model"]).as_deref() == Some("<synthetic>") || row.get("error").is_some();
     let is_inner = !is_own || text_at(row, &["parent_tool_use_id"]).is_some();
     for (kind, part) in parts_of(at(row, &["message", "content"])) {
-        match kind {
-            "text" if is_synthetic => turn.other("system", words_of(part)),
-            "text" if is_inner => turn.other("tool", words_of(part)),
-            "text" => turn.say(words_of(part)),
-            "thinking" => turn.other("reasoning", &as_text(part.get("thinking"))),
+        match kind.as_ref() {
+            "text" if is_synthetic => turn.other("system", || others_words(part)),
+            "text" if is_inner => turn.other("tool", || others_words(part)),
+            "text" => turn.say(&words_of(part)),
+            "thinking" => turn.other("reasoning", || as_text(part.get("thinking"))),
             "tool_use" => {
-                let name = as_text(part.get("name"));
-                turn.other("tool", &format!("{name} {}", as_text(part.get("input"))));
+                let input = || as_text(part.get("input"));
+                turn.other("tool", || format!("{} {}", as_text(part.get("name")), input()).into());
             }
             _ => {}
         }
     }
 }
 
-fn user(turn: &mut Turn, row: &Value) {
+fn user(turn: &mut Turn, row: Item<'_>) {
     for (kind, part) in parts_of(at(row, &["message", "content"])) {
         if kind == "tool_result" {
-            let results = parts_of(part.get("content")).iter().map(|(_, result)| words_of(result)).collect::<String>();
-            turn.other("tool", &results);
+            let results = parts_of(part.get("content")).into_iter().map(|(_, result)| others_words(result));
+            turn.other("tool", || results.collect::<String>().into());
         } else {
-            turn.other("user", words_of(part));
+            turn.other("user", || others_words(part));
         }
     }
     // The model has gone on from what it said.
     turn.settle();
 }
 
-fn result(turn: &mut Turn, row: &Value) {
+fn result(turn: &mut Turn, row: Item<'_>) {
     turn.is_over = true;
     let usage = |name: &str| number_at(row, &["usage", name]);
     if let Some(input_tokens) = usage("input_tokens") {
@@ -82,20 +82,21 @@ fn result(turn: &mut Turn, row: &Value) {
         let output_tokens = usage("output_tokens").unwrap_or(0);
         turn.usage = Some(Usage { input_tokens, output_tokens, cached_input_tokens: cached });
     }
-    if row.get("is_error").and_then(Value::as_bool) == Some(true) {
+    if row.get("is_error").is_some_and(Item::is_true) {
         turn.fail(failure_of(row));
     } else if let Some(output) = row.get("structured_output").filter(|output| !output.is_null()) {
         // Of a schema given on the command line; it stands in no other row.
-        turn.say(&json_text(output));
+        turn.say(&json_text(&output.built()));
     }
 }
 
-fn failure_of(row: &Value) -> Failure {
-    let errors = row.get("errors").and_then(Value::as_array).into_iter().flatten().find_map(Value::as_str);
+fn failure_of(row: Item<'_>) -> Failure {
+    let errors = row.get("errors").and_then(Item::items).into_iter().flatten().find_map(Item::text);
     let words = text_at(row, &["result"]).or(errors).or_else(|| text_at(row, &["error", "message"]));
-    let mut failure = Failure::of_model(number_at(row, &["api_error_status"]), words.unwrap_or_default());
+    let mut failure = Failure::of_model(number_at(row, &["api_error_status"]), &words.unwrap_or_default());
     // "success" with an error is an error of the model; the other kinds are the program's own.
-    let is_models = text_at(row, &["subtype"]) == Some("success") || number_at(row, &["api_error_status"]).is_some();
+    let is_models =
+        text_at(row, &["subtype"]).as_deref() == Some("success") || number_at(row, &["api_error_status"]).is_some();
     if text_at(row, &["terminal_reason"]).is_some_and(|reason| reason.starts_with("aborted")) {
         failure.code = Code::Interrupted;
     } else if !is_models {

@@ -1,21 +1,20 @@
 //! `codex exec --json` (0.166.0).
 
-use serde_json::Value;
-
 use super::Usage;
 use super::failure::Failure;
-use super::rows::{as_text, at, number_at, text_at};
+use super::rows::{as_text, number_at, others_text_at, text_at};
 use super::turn::Turn;
+use crate::json::Item;
 use crate::text;
 
 /// Takes a row; says whether it is one that is known.
-pub(super) fn row(turn: &mut Turn, row: &Value) -> bool {
-    match text_at(row, &["type"]).unwrap_or_default() {
+pub(super) fn row(turn: &mut Turn, row: Item<'_>) -> bool {
+    match text_at(row, &["type"]).unwrap_or_default().as_ref() {
         "thread.started" => {
-            turn.session(text_at(row, &["thread_id"]));
+            turn.session(text_at(row, &["thread_id"]).as_deref());
         }
         "turn.started" | "item.started" | "item.updated" => {}
-        "item.completed" => return item(turn, row.get("item").unwrap_or(&Value::Null)),
+        "item.completed" => return row.get("item").is_some_and(|told| item(turn, told)),
         "turn.completed" => {
             turn.is_over = true;
             turn.failure = None;
@@ -29,37 +28,36 @@ pub(super) fn row(turn: &mut Turn, row: &Value) -> bool {
         }
         "turn.failed" => {
             turn.is_over = true;
-            turn.fail(Failure::of_error(row.get("error").unwrap_or(&Value::Null)));
+            turn.fail(Failure::of_error(row.get("error")));
         }
         // Not the end: only `turn.failed` is.
         "error" => {
             let words = text_at(row, &["message"]).unwrap_or_default();
-            if text::find(words, "Reconnecting").is_some() {
+            if text::find(&words, "Reconnecting").is_some() {
                 turn.supersede();
             }
-            turn.warn(words);
+            turn.warn(&words);
         }
         _ => return false,
     }
     true
 }
 
-fn item(turn: &mut Turn, item: &Value) -> bool {
-    let words = text_at(item, &["text"]).unwrap_or_default();
-    match text_at(item, &["type"]).unwrap_or_default() {
-        "agent_message" => turn.say(words),
-        "reasoning" => turn.other("reasoning", words),
+fn item(turn: &mut Turn, item: Item<'_>) -> bool {
+    match text_at(item, &["type"]).unwrap_or_default().as_ref() {
+        "agent_message" => turn.say(&text_at(item, &["text"]).unwrap_or_default()),
+        "reasoning" => turn.other("reasoning", || others_text_at(item, &["text"])),
         "command_execution" => {
-            let command = as_text(item.get("command"));
-            turn.other("tool", &format!("{command}\n{}", as_text(item.get("aggregated_output"))));
+            let output = || as_text(item.get("aggregated_output"));
+            turn.other("tool", || format!("{}\n{}", as_text(item.get("command")), output()).into());
             turn.settle();
         }
         "mcp_tool_call" | "web_search" | "file_change" | "todo_list" | "collab_tool_call" => {
-            turn.other("tool", &as_text(Some(item)));
+            turn.other("tool", || as_text(Some(item)));
             turn.settle();
         }
         // A warning.
-        "error" => turn.warn(&as_text(at(item, &["message"]))),
+        "error" => turn.warn(&as_text(item.get("message"))),
         _ => return false,
     }
     true

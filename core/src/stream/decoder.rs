@@ -1,11 +1,9 @@
 //! Reading a stream while it is written: rows are put together from chunks and handed to their format.
 
-use serde_json::Value;
-
 use super::rows::MAX_ROW_DEPTH;
 use super::turn::Turn;
 use super::{Decoded, Progress, Sticky, Stream, StreamFormat, acp, claude, codex, gemini, ndjson, opencode, pi};
-use crate::json;
+use crate::json::{self, Outline};
 use crate::limits::Limits;
 use crate::receipt::Rejected;
 use crate::write::json_text;
@@ -226,23 +224,24 @@ impl StreamDecoder {
         if json::trim(text).is_empty() {
             return;
         }
-        let Ok(row @ Value::Object(_)) = json::parse_value(text, MAX_ROW_DEPTH) else {
+        let outline = Outline::read(text, MAX_ROW_DEPTH).ok();
+        let Some(row) = outline.as_ref().map(Outline::whole).filter(|whole| whole.is_object()) else {
             self.turn.unknown(text);
             return;
         };
         let turn = &mut self.turn;
         let is_known = match self.format {
             StreamFormat::Text | StreamFormat::GeminiJson => true,
-            StreamFormat::Ndjson => ndjson::row(turn, &row),
-            StreamFormat::CodexJsonl => codex::row(turn, &row),
-            StreamFormat::ClaudeStreamJson | StreamFormat::QwenStreamJson => claude::row(turn, &row),
-            StreamFormat::GeminiStreamJson => gemini::row(turn, &row),
-            StreamFormat::OpencodeJson => opencode::row(turn, &row),
-            StreamFormat::PiJson => pi::row(turn, &row),
+            StreamFormat::Ndjson => ndjson::row(turn, row),
+            StreamFormat::CodexJsonl => codex::row(turn, row),
+            StreamFormat::ClaudeStreamJson | StreamFormat::QwenStreamJson => claude::row(turn, row),
+            StreamFormat::GeminiStreamJson => gemini::row(turn, row),
+            StreamFormat::OpencodeJson => opencode::row(turn, row),
+            StreamFormat::PiJson => pi::row(turn, row),
             StreamFormat::Acp => {
-                let is_known = acp::row(turn, &row, self.sticky.as_ref().map(|sticky| &sticky.conversation));
+                let is_known = acp::row(turn, row, self.sticky.as_ref().map(|sticky| &sticky.conversation));
                 if let Some(sticky) = &mut self.sticky {
-                    sticky.conversation.answer(&row, &sticky.work_folder);
+                    sticky.conversation.answer(row, &sticky.work_folder);
                 }
                 is_known
             }
@@ -282,6 +281,7 @@ impl StreamDecoder {
 pub fn decode_stream(stream: &Stream) -> Decoded {
     // What is there already need not be cut; the gates see how large it is.
     let mut decoder = StreamDecoder::new(stream.format, usize::MAX);
+    decoder.turn.is_watched = false;
     decoder.feed(stream.stdout.as_bytes());
     let stderr = stream.stderr.as_deref().unwrap_or_default();
     // There is no more to come, whether the process lives on or not.

@@ -1,8 +1,7 @@
 //! Why a turn failed, from what the agent's program says of it.
 
-use serde_json::Value;
-
 use crate::codes::Code;
+use crate::json::Item;
 use crate::text;
 
 use super::rows::{number_at, text_at};
@@ -22,11 +21,12 @@ impl Failure {
     }
 
     /// A failure as an `error` object tells it, by whichever names it has; what it has in `data` is nearer to the cause.
-    pub(super) fn of_error(error: &Value) -> Failure {
+    pub(super) fn of_error(error: Option<Item<'_>>) -> Failure {
+        let Some(error) = error else { return Failure::of_model(None, "") };
         let cause = error.get("data").filter(|data| data.get("message").is_some()).unwrap_or(error);
         let status = ["statusCode", "status", "code"].iter().find_map(|name| number_at(cause, &[name]));
-        let words = cause.as_str().or_else(|| text_at(cause, &["message"])).unwrap_or_default();
-        Failure::of_model(status, words)
+        let words = cause.text().or_else(|| text_at(cause, &["message"])).unwrap_or_default();
+        Failure::of_model(status, &words)
     }
 }
 

@@ -1,25 +1,24 @@
 //! `opencode run --format json` (1.18.33).
 
-use serde_json::Value;
-
 use super::Usage;
 use super::failure::Failure;
-use super::rows::{as_text, at, number_at, text_at};
+use super::rows::{as_text, at, number_at, others_text_at, text_at};
 use super::turn::Turn;
+use crate::json::Item;
 
 /// Takes a row; says whether it is one that is known.
-pub(super) fn row(turn: &mut Turn, row: &Value) -> bool {
-    let is_own = turn.session(text_at(row, &["sessionID"]));
-    let words = text_at(row, &["part", "text"]).unwrap_or_default();
-    match text_at(row, &["type"]).unwrap_or_default() {
-        "text" if is_own => turn.say(words),
+pub(super) fn row(turn: &mut Turn, row: Item<'_>) -> bool {
+    let is_own = turn.session(text_at(row, &["sessionID"]).as_deref());
+    let others_words = || others_text_at(row, &["part", "text"]);
+    match text_at(row, &["type"]).unwrap_or_default().as_ref() {
+        "text" if is_own => turn.say(&text_at(row, &["part", "text"]).unwrap_or_default()),
         // An agent that the agent asked.
-        "text" => turn.other("tool", words),
-        "reasoning" => turn.other("reasoning", words),
+        "text" => turn.other("tool", others_words),
+        "reasoning" => turn.other("reasoning", others_words),
         "tool_use" => {
-            let state = at(row, &["part", "state"]).unwrap_or(&Value::Null);
-            let name = as_text(at(row, &["part", "tool"]));
-            turn.other("tool", &format!("{name} {}\n{}", as_text(state.get("input")), as_text(state.get("output"))));
+            let told = |path: &[&str]| as_text(at(row, path));
+            let (input, output) = (["part", "state", "input"], ["part", "state", "output"]);
+            turn.other("tool", || format!("{} {}\n{}", told(&["part", "tool"]), told(&input), told(&output)).into());
         }
         // A step that begins before the last one has ended is that one again.
         "step_start" if is_own => turn.supersede(),
@@ -36,11 +35,11 @@ pub(super) fn row(turn: &mut Turn, row: &Value) -> bool {
             if is_own {
                 turn.settle();
                 turn.failure = None;
-                turn.is_over |= text_at(row, &["part", "reason"]) != Some("tool-calls");
+                turn.is_over |= text_at(row, &["part", "reason"]).as_deref() != Some("tool-calls");
             }
         }
         "error" => {
-            turn.fail(Failure::of_error(row.get("error").unwrap_or(&Value::Null)));
+            turn.fail(Failure::of_error(row.get("error")));
             turn.is_over = true;
         }
         _ => return false,

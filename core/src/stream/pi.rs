@@ -1,20 +1,19 @@
 //! `pi --print --mode json` (0.73.1).
 
-use serde_json::Value;
-
 use super::Usage;
 use super::failure::Failure;
-use super::rows::{as_text, number_at, parts_of, text_at, words_of};
+use super::rows::{as_text, number_at, others_words, parts_of, text_at, words_of};
 use super::turn::Turn;
 use crate::codes::Code;
+use crate::json::Item;
 
 /// Takes a row; says whether it is one that is known.
-pub(super) fn row(turn: &mut Turn, row: &Value) -> bool {
-    match text_at(row, &["type"]).unwrap_or_default() {
+pub(super) fn row(turn: &mut Turn, row: Item<'_>) -> bool {
+    match text_at(row, &["type"]).unwrap_or_default().as_ref() {
         "session" => {
-            turn.session(text_at(row, &["id"]));
+            turn.session(text_at(row, &["id"]).as_deref());
         }
-        "message_end" => return message(turn, row.get("message").unwrap_or(&Value::Null)),
+        "message_end" => return row.get("message").is_some_and(|told| message(turn, told)),
         "agent_end" => turn.is_over = true,
         // These tell what the rows above tell, sooner or once more.
         "agent_start"
@@ -35,17 +34,17 @@ pub(super) fn row(turn: &mut Turn, row: &Value) -> bool {
     true
 }
 
-fn message(turn: &mut Turn, message: &Value) -> bool {
+fn message(turn: &mut Turn, message: Item<'_>) -> bool {
     let parts = parts_of(message.get("content"));
-    let words = || parts.iter().map(|(_, part)| words_of(part)).collect::<String>();
-    match text_at(message, &["role"]).unwrap_or_default() {
+    let words = || parts.iter().map(|(_, part)| others_words(*part)).collect::<String>().into();
+    match text_at(message, &["role"]).unwrap_or_default().as_ref() {
         "assistant" => {}
         "user" => {
-            turn.other("user", &words());
+            turn.other("user", words);
             return true;
         }
         "toolResult" | "bashExecution" | "custom" => {
-            turn.other("tool", &words());
+            turn.other("tool", words);
             return true;
         }
         _ => return false,
@@ -58,21 +57,23 @@ fn message(turn: &mut Turn, message: &Value) -> bool {
         });
     }
     let reason = text_at(message, &["stopReason"]).unwrap_or_default();
-    let is_discarded = matches!(reason, "error" | "aborted");
-    turn.failure = match reason {
+    let is_discarded = matches!(reason.as_ref(), "error" | "aborted");
+    turn.failure = match reason.as_ref() {
         "error" => Some(Failure::of_model(None, &as_text(message.get("errorMessage")))),
-        "aborted" => Some(Failure { code: Code::Interrupted, words: as_text(message.get("errorMessage")) }),
+        "aborted" => {
+            Some(Failure { code: Code::Interrupted, words: as_text(message.get("errorMessage")).into_owned() })
+        }
         // Asked once more, the model has answered.
         _ => None,
     };
-    for (kind, part) in &parts {
-        match *kind {
-            "text" if is_discarded => turn.other("system", words_of(part)),
-            "text" => turn.say(words_of(part)),
-            "thinking" => turn.other("reasoning", &as_text(part.get("thinking"))),
+    for (kind, part) in parts {
+        match kind.as_ref() {
+            "text" if is_discarded => turn.other("system", || others_words(part)),
+            "text" => turn.say(&words_of(part)),
+            "thinking" => turn.other("reasoning", || as_text(part.get("thinking"))),
             "toolCall" => {
-                let name = as_text(part.get("name"));
-                turn.other("tool", &format!("{name} {}", as_text(part.get("arguments"))));
+                let arguments = || as_text(part.get("arguments"));
+                turn.other("tool", || format!("{} {}", as_text(part.get("name")), arguments()).into());
             }
             _ => {}
         }

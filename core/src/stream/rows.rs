@@ -1,8 +1,9 @@
 //! Reading members of rows.
 
-use serde_json::Value;
+use std::borrow::Cow;
 
 use super::turn;
+use crate::json::Item;
 use crate::limits::Limits;
 use crate::text;
 use crate::write::json_text;
@@ -11,39 +12,59 @@ use crate::write::json_text;
 pub(super) const MAX_ROW_DEPTH: usize = 2 * Limits::MAX_JSON_DEPTH;
 
 /// A row's text at the end of a path of members.
-pub(super) fn text_at<'r>(row: &'r Value, path: &[&str]) -> Option<&'r str> {
-    at(row, path)?.as_str()
+pub(super) fn text_at<'r>(row: Item<'r>, path: &[&str]) -> Option<Cow<'r, str>> {
+    at(row, path)?.text()
 }
 
-pub(super) fn number_at(row: &Value, path: &[&str]) -> Option<u64> {
+/// As much of such a text as is kept of what is not the assistant's, or more.
+pub(super) fn others_text_at<'r>(row: Item<'r>, path: &[&str]) -> Cow<'r, str> {
+    at(row, path).and_then(|text| text.start_of_text(turn::MAX_OTHER_BYTES)).unwrap_or_default()
+}
+
+pub(super) fn number_at(row: Item<'_>, path: &[&str]) -> Option<u64> {
     at(row, path)?.as_u64()
 }
 
-pub(super) fn at<'r>(row: &'r Value, path: &[&str]) -> Option<&'r Value> {
+pub(super) fn at<'r>(row: Item<'r>, path: &[&str]) -> Option<Item<'r>> {
     path.iter().try_fold(row, |value, name| value.get(name))
 }
 
-/// The parts of a message that is written as a list of parts, or as one text.
-pub(super) fn parts_of(content: Option<&Value>) -> Vec<(&str, &Value)> {
-    match content {
-        Some(Value::Array(parts)) => {
-            parts.iter().map(|part| (text_at(part, &["type"]).unwrap_or_default(), part)).collect()
-        }
-        Some(whole @ Value::String(_)) => vec![("text", whole)],
-        _ => Vec::new(),
+/// The parts of a message that is written as a list of parts, or as one text, and what kind each of them is.
+pub(super) fn parts_of(content: Option<Item<'_>>) -> Vec<(Cow<'_, str>, Item<'_>)> {
+    let Some(content) = content else { return Vec::new() };
+    match content.items() {
+        Some(parts) => parts.map(|part| (text_at(part, &["type"]).unwrap_or_default(), part)).collect(),
+        None if content.is_string() => vec![(Cow::Borrowed("text"), content)],
+        None => Vec::new(),
     }
 }
 
 /// The words of a part, or of a message that is one text.
-pub(super) fn words_of(part: &Value) -> &str {
-    part.as_str().or_else(|| text_at(part, &["text"])).unwrap_or_default()
+pub(super) fn words_of(part: Item<'_>) -> Cow<'_, str> {
+    start_of_words(part, usize::MAX)
+}
+
+/// As much of the words as is kept of what is not the assistant's, or more.
+pub(super) fn others_words(part: Item<'_>) -> Cow<'_, str> {
+    start_of_words(part, turn::MAX_OTHER_BYTES)
+}
+
+fn start_of_words(part: Item<'_>, enough: usize) -> Cow<'_, str> {
+    let words = if part.is_string() { Some(part) } else { part.get("text") };
+    words.and_then(|words| words.start_of_text(enough)).unwrap_or_default()
 }
 
 /// What a tool was asked or answered, as text; only its beginning is kept.
-pub(super) fn as_text(value: Option<&Value>) -> String {
-    match value {
-        None | Some(Value::Null) => String::new(),
-        Some(Value::String(text)) => text::head(text, turn::MAX_OTHER_BYTES).to_owned(),
-        Some(other) => json_text(other),
+pub(super) fn as_text(value: Option<Item<'_>>) -> Cow<'_, str> {
+    match value.filter(|value| !value.is_null()) {
+        None => Cow::Borrowed(""),
+        Some(value) => match value.start_of_text(turn::MAX_OTHER_BYTES) {
+            Some(Cow::Borrowed(text)) => Cow::Borrowed(text::head(text, turn::MAX_OTHER_BYTES)),
+            Some(Cow::Owned(mut text)) => {
+                text.truncate(text.floor_char_boundary(turn::MAX_OTHER_BYTES));
+                Cow::Owned(text)
+            }
+            None => Cow::Owned(json_text(&value.built())),
+        },
     }
 }

@@ -1,5 +1,7 @@
 //! What a decoder gathers of one turn, within bounds.
 
+use std::borrow::Cow;
+
 use crate::codes::{Code, Note};
 use crate::event::Message;
 use crate::text;
@@ -27,6 +29,8 @@ pub(super) struct Turn {
     other_messages: usize,
     /// Messages told so far, those that were taken back included.
     told: u64,
+    /// Whether somebody looks on.
+    pub(super) is_watched: bool,
     pieces: Vec<Piece>,
     session_handle: Option<String>,
     notes: Vec<Note>,
@@ -50,6 +54,7 @@ impl Turn {
             text_limit,
             other_messages: 0,
             told: 0,
+            is_watched: true,
             pieces: Vec::new(),
             session_handle: None,
             notes: Vec::new(),
@@ -77,10 +82,12 @@ impl Turn {
         self.text_bytes > self.text_limit
     }
 
-    /// What somebody else said: the beginning is kept, for people who look on.
-    pub(super) fn other(&mut self, role: &str, words: &str) {
+    /// What somebody else said: the beginning is kept, for people who look on. The words are asked for only if it is.
+    pub(super) fn other<'w>(&mut self, role: &str, words: impl FnOnce() -> Cow<'w, str>) {
         self.close();
-        self.other_piece(role, words);
+        if self.other_messages < MAX_OTHER_MESSAGES {
+            self.other_piece(role, &words());
+        }
         self.close();
     }
 
@@ -112,8 +119,10 @@ impl Turn {
             self.told += 1;
         }
         self.is_open = true;
-        let message = self.told.saturating_sub(1);
-        self.pieces.push(Piece { message, role: role.to_owned(), text: words.to_owned() });
+        if self.is_watched {
+            let message = self.told.saturating_sub(1);
+            self.pieces.push(Piece { message, role: role.to_owned(), text: words.to_owned() });
+        }
     }
 
     /// The next piece begins a message of its own.
