@@ -1,9 +1,12 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** Runs, and the operations that need none: the core with TypeScript's types. */
 
+import { askCore, toldNumbers } from './desk.js';
+import { readEffects } from './effects.js';
 import { Rejected } from './errors.js';
-import { encode, eventText, joinedTurn, millis, type SplitTurn, splitTurn } from './input.js';
-import { call, currentGeneration, forgetRescued, type Handle, takeRescued } from './instance.js';
+import { CREATED, eventOfData, eventOfText, layEvent, type ToldEvent } from './event.js';
+import { encode, eventText, millis } from './input.js';
+import { call, currentGeneration, forgetRescued, type Glue, type Handle, takeRescued } from './instance.js';
 import { Entry, type Journal } from './journal.js';
 import { readJson } from './json.js';
 import { type Plan, planId, planOf } from './plan.js';
@@ -29,17 +32,9 @@ export interface Answered extends Applied {
 	readonly receipt: types.Receipt;
 }
 
-/** The first line of the core's answer. */
-interface AppliedParts {
-	handle?: number;
-	effects: types.Effect[];
-	receipt?: types.Receipt;
-	entry?: { revision: number; at: number };
-}
-
-const CREATED = '{"type":"created"}';
-
 interface RunHandle extends Handle {
+	/** The run's id, once it was needed. */
+	runId: string | undefined;
 	freed: boolean;
 }
 
@@ -55,19 +50,17 @@ const abandoned = new FinalizationRegistry<RunHandle>((handle) => {
 export class Run {
 	readonly #handle: RunHandle;
 
-	private constructor(id: number, generation: number) {
-		this.#handle = { generation, id, freed: false };
+	private constructor(id: number, generation: number, runId?: string) {
+		this.#handle = { generation, id, runId, freed: false };
 		abandoned.register(this, this.#handle, this.#handle);
 	}
 
 	/** Makes a run of an admitted plan. It is queued and asks for its first slot. */
 	static create(plan: Plan, now: types.Time): [Run, Applied] {
-		const [of, at] = [planId(plan), millis(now)];
-		const [applied, handle] = readApplied(
-			call((core) => core.run_create(of, at)),
-			() => CREATED,
-		);
-		return [new Run(handle as number, currentGeneration()), applied];
+		const [of, at, runId] = [planId(plan), millis(now), plan.runId];
+		const text = askCore((core) => core.run_create(of, at));
+		const id = toldNumbers()[NEW_RUN] as number;
+		return [new Run(id, currentGeneration(), runId), readApplied(text, runId, CREATED, at)];
 	}
 
 	/** Reads a snapshot back, or throws {@link NotLoaded}. */
@@ -126,7 +119,7 @@ export class Run {
 	/** A run of its own in the same state: what is applied to one does not change the other. */
 	copy(): Run {
 		const id = this.#call((core, of) => core.run_copy(of));
-		return new Run(id, currentGeneration());
+		return new Run(id, currentGeneration(), this.#handle.runId);
 	}
 
 	/** The run as data. */
@@ -137,8 +130,7 @@ export class Run {
 	/** Applies one event, or throws {@link Rejected} and leaves the run as it was. */
 	apply(event: types.Event, now: types.Time): Applied {
 		try {
-			const turn = splitTurn(event);
-			return turn === undefined ? this.#step(eventText(event), now) : this.#finishTurn(turn, now);
+			return this.#step(eventOfData(event), millis(now));
 		} catch (error) {
 			throw this.#observed(error, () => event, now);
 		}
@@ -147,22 +139,18 @@ export class Run {
 	/** Applies one event given as JSON text. */
 	applyJson(event: string, now: types.Time): Applied {
 		try {
-			return this.#step(event, now);
+			return this.#step(eventOfText(event), millis(now));
 		} catch (error) {
 			throw this.#observed(error, () => JSON.parse(event), now);
 		}
 	}
 
-	#step(event: string, now: types.Time): Applied {
-		const [bytes, at] = [encode(event), millis(now)];
-		const text = this.#call((core, id) => core.run_apply(id, bytes, at));
-		return readApplied(text, () => event)[0];
-	}
-
-	#finishTurn(turn: SplitTurn, now: types.Time): Applied {
-		const [report, words, at] = [encode(turn.report), encode(turn.words), millis(now)];
-		const text = this.#call((core, id) => core.run_apply_turn(id, report, words, at));
-		return readApplied(text, () => joinedTurn(turn))[0];
+	#step(event: ToldEvent, at: number): Applied {
+		const [runId, handle] = [this.runId, this.#handle];
+		const { form } = event;
+		const length = layEvent(event, '');
+		const text = askCore((core) => core.run_apply(handle.id, form, length, at), handle);
+		return readApplied(text, runId, event, at);
 	}
 
 	/** Takes a reply. Whatever becomes of it, `receipt` says so; only a malformed one throws. */
@@ -185,7 +173,10 @@ export class Run {
 
 	/** The run's id. */
 	get runId(): string {
-		return this.#call((core, id) => core.run_id(id));
+		const handle = this.#ready();
+		const runId = handle.runId ?? call((core) => core.run_id(handle.id), handle);
+		handle.runId = runId;
+		return runId;
 	}
 
 	/** Where the run is. */
@@ -319,11 +310,17 @@ export class Run {
 		return error;
 	}
 
-	#call<T>(work: (core: Parameters<Parameters<typeof call>[0]>[0], id: number) => T): T {
+	#call<T>(work: (core: Glue, id: number) => T): T {
+		const handle = this.#ready();
+		return call((core) => work(core, handle.id), handle);
+	}
+
+	/** Where the run lives, after it has been moved into the instance of now. */
+	#ready(): RunHandle {
 		const handle = this.#handle;
 		if (handle.freed) throw new TypeError('the run was freed');
 		if (handle.generation !== currentGeneration()) move(handle);
-		return call((core) => work(core, handle.id), handle);
+		return handle;
 	}
 }
 
@@ -399,18 +396,24 @@ function orElse<T>(attempt: () => T, otherwise: T): T {
 	}
 }
 
-/** Reads what came of an event, and the handle of a new run. `event` gives the text of the event. */
-function readApplied(text: string, event: () => string): [Applied, number | undefined] {
-	const [first, second] = [text.indexOf('\n'), text.lastIndexOf('\n')];
-	const { handle, effects, receipt, entry } = readJson(text.slice(0, first)) as AppliedParts;
-	const judged = first + 1 < second ? text.slice(first + 1, second) : undefined;
-	const applied = new Outcome(
-		effects,
-		receipt,
-		entry && new Entry(entry.revision, entry.at, event, judged),
-		text.slice(second + 1),
-	);
-	return [applied, handle];
+/** Places of the numbers that the core tells of a step (`src/run.rs`). */
+const [REVISION, NEW_RUN, EFFECT_COUNT, EFFECTS] = [0, 1, 2, 3];
+
+/** Reads what came of an event. */
+function readApplied(text: string, runId: string, event: ToldEvent, at: number): Applied {
+	const numbers = toldNumbers();
+	const [revision, count] = [numbers[REVISION] as number, numbers[EFFECT_COUNT] as number];
+	const first = text.indexOf('\n');
+	const second = text.indexOf('\n', first + 1);
+	const third = text.indexOf('\n', second + 1);
+	const effects =
+		count < 0
+			? (readJson(text.slice(0, first)) as types.Effect[])
+			: readEffects(numbers, EFFECTS, count, runId, revision);
+	const receipt = second === first + 1 ? undefined : (readJson(text.slice(first + 1, second)) as types.Receipt);
+	// There is no time below 0, but JavaScript has one beside it.
+	const entry = revision === 0 ? undefined : new Entry(revision, at + 0, event, text.slice(second + 1, third));
+	return new Outcome(effects, receipt, entry, text.slice(third + 1));
 }
 
 /** What came of an event. Few measure, and reading what they need would take as long as all the rest. */

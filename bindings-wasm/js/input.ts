@@ -1,7 +1,7 @@
 /** What callers hand in, as what the compiled core takes: bytes of text, and times as numbers. */
 
 import { malformed } from './errors.js';
-import { escapeHalfPairs, type Faults, isPlain, isWellFormed, writeJson } from './json.js';
+import { escapeHalfPairs, type Faults, writeJson } from './json.js';
 import type { Schema, Time } from './types.js';
 
 const encoder = new TextEncoder();
@@ -61,42 +61,6 @@ export function eventText(event: unknown): string {
 			? error
 			: malformed('the data cannot be read', error);
 	}
-}
-
-/** A finished turn as the core takes it fastest: its long text as it is, beside the JSON text of everything else. */
-export interface SplitTurn {
-	readonly report: string;
-	readonly words: string;
-}
-
-/** Below this a text is written as JSON with the rest sooner than it crosses by itself. */
-const LONG = 64;
-/** What may stand beside the text; another content is for the core to refuse. */
-const BESIDE_TEXT = new Set(
-	'type attempt_number slot_id exit_code failure_reason session_handle artifacts usage diagnostics'.split(' '),
-);
-
-/** Splits the report of a turn with a long text; none for every other event, and for whatever is strange about one. */
-export function splitTurn(event: unknown): SplitTurn | undefined {
-	try {
-		const { type, text: words } = event as { type?: unknown; text?: unknown };
-		if (type !== 'turn_finished' || typeof words !== 'string' || words.length < LONG) return undefined;
-		if (!isPlain(event as object) || !Object.hasOwn(event as object, 'text') || !isWellFormed(words)) return undefined;
-		const report: Record<string, unknown> = {};
-		for (const key of Object.keys(event as object)) {
-			if (BESIDE_TEXT.has(key)) report[key] = (event as Record<string, unknown>)[key];
-			else if (key !== 'text') return undefined;
-		}
-		return { report: eventText(report), words };
-	} catch {
-		// Read as any other event it says what is wrong.
-		return undefined;
-	}
-}
-
-/** The event that was split, as one JSON text. */
-export function joinedTurn({ report, words }: SplitTurn): string {
-	return `${report.slice(0, -1)},"text":${JSON.stringify(words)}}`;
 }
 
 /** A document's text: the text itself, or that of its data, written as the core writes it. */

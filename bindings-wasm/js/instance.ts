@@ -112,6 +112,12 @@ export function memoryBytes(): number {
 	return exports?.memory.buffer.byteLength ?? 0;
 }
 
+/** The memory of the instance of now. */
+export function memory(): WebAssembly.Memory {
+	replaceIfBroken();
+	return (exports as Exports).memory;
+}
+
 function replaceIfBroken(): void {
 	if (exports === undefined) throw new TypeError('turnlatch is not ready: call `await init()` first');
 	if (asking) throw new TypeError('a validator must not call turnlatch back');

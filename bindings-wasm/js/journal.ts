@@ -1,3 +1,5 @@
+import { askCore } from './desk.js';
+import { layEvent, type ToldEvent, wholeText } from './event.js';
 import { encode } from './input.js';
 import { call } from './instance.js';
 import { escapeHalfPairs, readJson } from './json.js';
@@ -10,15 +12,15 @@ export class Entry {
 	readonly revision: number;
 	/** The time the host gave. */
 	readonly at: number;
-	readonly #event: () => string;
-	readonly #judged: string | undefined;
+	readonly #event: ToldEvent;
+	readonly #judged: string;
 	readonly #compact: boolean;
 
 	/**
-	 * `event` gives its JSON text, as it was applied; a long one is written when somebody asks for it.
+	 * `event` is as it was applied; `judged` is the JSON text of what a turn was judged to be, or empty.
 	 * @internal
 	 */
-	constructor(revision: number, at: number, event: () => string, judged: string | undefined, compact = false) {
+	constructor(revision: number, at: number, event: ToldEvent, judged: string, compact = false) {
 		this.revision = revision;
 		this.at = at;
 		this.#event = event;
@@ -44,12 +46,27 @@ export class Entry {
 		return call((core) => core.entry_line(...parts, id, before));
 	}
 
-	#bytes(): [Uint8Array, Uint8Array | undefined, boolean] {
-		// A byte order mark may stand before an event's text, but not inside that of its entry.
-		const event = this.#event().replace(/^\uFEFF/, '');
-		const judged = this.#judged === undefined || !this.#compact ? undefined : encode(this.#judged);
-		return [encode(`{"revision":${this.revision},"at":${this.at},"event":${event}}`), judged, this.#compact];
+	/**
+	 * The same for a journal, which has written the text before it, or has checked it.
+	 * @internal
+	 */
+	lineIn(runId: string, previous: string | undefined): string {
+		if (this.#compact) return this.lineAfter(runId, previous);
+		const { form } = this.#event;
+		const length = layEvent(this.#event, `${previous === undefined ? runId : chainOf(previous)}\n`);
+		return askCore((core) => core.entry_chained(form, this.revision, this.at, length));
 	}
+
+	#bytes(): [Uint8Array, Uint8Array | undefined, boolean] {
+		const judged = this.#judged === '' || !this.#compact ? undefined : encode(this.#judged);
+		const entry = `{"revision":${this.revision},"at":${this.at},"event":${wholeText(this.#event)}}`;
+		return [encode(entry), judged, this.#compact];
+	}
+}
+
+/** The digest that the core has written at the end of a line. */
+function chainOf(line: string): string {
+	return line.slice(line.lastIndexOf(':') + 2, -2);
 }
 
 /** What happened to a run, in order and chained; it replays to the same run and the same effects. */
@@ -101,7 +118,7 @@ export class Journal {
 
 	/** Appends what {@link Run.apply} gave. */
 	push(entry: Entry): void {
-		this.#lines.push(entry.lineAfter(this.#runId, this.#lines.at(-1)));
+		this.#lines.push(entry.lineIn(this.#runId, this.#lines.at(-1)));
 	}
 
 	/** The journal as JSON text. */

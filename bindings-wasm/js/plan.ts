@@ -7,6 +7,8 @@ import type * as types from './types.js';
 interface PlanHandle extends Handle {
 	/** A plan never changes, so its text is enough to make it again in a fresh instance. */
 	readonly text: string;
+	/** The run's id, once somebody has asked for it. */
+	runId: string | undefined;
 	freed: boolean;
 }
 
@@ -26,7 +28,9 @@ export class Plan {
 
 	/** The run's id. */
 	get runId(): string {
-		return this.toData().run_id as string;
+		const handle = handleOf(this);
+		handle.runId ??= this.toData().run_id as string;
+		return handle.runId;
 	}
 
 	/** What admission warned of. */
@@ -85,7 +89,8 @@ function settings(host: types.HostSettings): [Uint8Array, Uint8Array] {
  */
 export function planOf(id: number): Plan {
 	const generation = currentGeneration();
-	const handle: PlanHandle = { generation, id, text: call((core) => core.plan_text(id)), freed: false };
+	const text = call((core) => core.plan_text(id));
+	const handle: PlanHandle = { generation, id, text, runId: undefined, freed: false };
 	const plan: Plan = Object.create(Plan.prototype) as Plan;
 	handles.set(plan, handle);
 	abandoned.register(plan, handle, handle);

@@ -43,3 +43,9 @@ pub(crate) fn read_list(bytes: &[u8]) -> Result<Vec<Value>, JsValue> {
 pub(crate) fn time(now: f64) -> Result<Timestamp, JsValue> {
     Timestamp::from_json(&Value::from(now)).map_err(|error| rejected(&error))
 }
+
+/// A number that the core has told before.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it was one")]
+pub(crate) fn whole(number: f64) -> u64 {
+    number as u64
+}

@@ -3,9 +3,10 @@
 use turnlatch::{Effect, Journal, JournalEntry, Writable, Writer, json_text};
 use wasm_bindgen::prelude::*;
 
-use crate::convert::{read_texts, text};
-use crate::errors::not_loaded;
-use crate::run::keep;
+use crate::convert::{read_texts, text, time, whole};
+use crate::desk;
+use crate::errors::{not_loaded, rejected};
+use crate::run::{keep, read_event};
 use crate::table::PLANS;
 
 /// An entry as JavaScript keeps it: the event's text and, of a turn, the judgement.
@@ -33,6 +34,19 @@ pub fn entry_line(
     let previous = previous.as_deref().map(text).transpose()?;
     let line = read_entry(entry, judged, compact)?.line_after(text(run_id)?, previous);
     line.map_err(|error| not_loaded(&error))
+}
+
+/// The same for an entry as a run gave it, chained to the digest before it: that stands in the first line, and the event
+/// behind it as it was applied.
+#[wasm_bindgen]
+#[must_use]
+pub fn entry_chained(form: u32, revision: f64, at: f64, length: usize) -> i32 {
+    desk::answer(length, |given, told| {
+        let (head, event) = given.split_once('\n').unwrap_or((given, ""));
+        let event = read_event(form, event).map_err(|error| rejected(&error))?;
+        told.push_str(&JournalEntry::of(whole(revision), time(at)?, event).line_chained_to(head));
+        Ok(())
+    })
 }
 
 struct Loaded(Journal);

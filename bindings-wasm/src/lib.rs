@@ -7,6 +7,8 @@
 #[cfg(feature = "breakable")]
 mod breakable;
 mod convert;
+mod desk;
+mod effects;
 #[cfg(feature = "full")]
 mod engine;
 mod errors;

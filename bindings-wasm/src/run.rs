@@ -5,57 +5,48 @@ use std::rc::Rc;
 
 use serde_json::Value;
 use turnlatch::{
-    Applied, Effect, Event, Found, JournalEntry, Rejected, Run, Status, Step, Timestamp, Writable, Writer, json_text,
+    Applied, Effect, Event, Found, JournalEntry, Rejected, Run, Status, Step, Writable, Writer, json_text, push_json,
 };
 use wasm_bindgen::prelude::*;
 
 use crate::convert::{read_json, read_list, text, time};
 use crate::errors::{misuse, not_loaded, rejected};
 use crate::table::{PLANS, RUNS};
+use crate::{desk, effects};
 
-/// What every host needs of an event that was applied.
-struct AppliedParts<'a> {
-    handle: Option<u32>,
-    applied: &'a Applied,
-}
-
-impl Writable for AppliedParts<'_> {
-    fn write(&self, out: &mut Writer) {
-        out.object(|out| {
-            out.member("handle", &self.handle);
-            out.member("effects", &self.applied.effects);
-            out.member("receipt", &self.applied.receipt);
-            out.member("entry", &self.applied.entry.as_ref().map(EntryParts));
-        });
+/// Tells what came of an event. As numbers: the revision, or 0 if the event was absorbed; the handle of a new run; how
+/// many effects there are, and then the effects themselves, or -1. As text, a line each: effects that are not told as
+/// numbers, the receipt, how a turn was judged, and what is worth measuring. JSON text has no line breaks; a line is empty
+/// if there is nothing, and the last two are read only when somebody asks.
+fn tell(handle: u32, run_id: &str, applied: &Applied, told: &mut String) {
+    let Applied { effects, receipt, entry, .. } = applied;
+    #[expect(clippy::cast_precision_loss, reason = "no run lives to see so many events, nor so many effects")]
+    let has_numbers = desk::with_numbers(|numbers| match numbers {
+        [revision, new_run, count, places @ ..] => {
+            let written = effects::write(effects, run_id, places);
+            *revision = entry.as_ref().map_or(0.0, |entry| entry.revision as f64);
+            *new_run = f64::from(handle);
+            *count = if written { effects.len() as f64 } else { -1.0 };
+            written
+        }
+        _ => false,
+    });
+    if !has_numbers {
+        push_json(told, effects);
     }
-}
-
-/// The entry without its event, whose text JavaScript has already.
-struct EntryParts<'a>(&'a JournalEntry);
-
-impl Writable for EntryParts<'_> {
-    fn write(&self, out: &mut Writer) {
-        out.object(|out| {
-            out.member("revision", &self.0.revision);
-            out.member("at", &self.0.at);
-        });
-    }
-}
-
-/// Three lines: what every host needs, how a turn was judged, and what is worth measuring. The last two are empty if there
-/// is nothing, and read only when somebody asks; JSON text has no line breaks.
-fn applied_text(handle: Option<u32>, applied: &Applied) -> String {
-    let mut told = json_text(&AppliedParts { handle, applied });
     told.push('\n');
-    if let Some(judged) = applied.entry.as_ref().and_then(JournalEntry::judged) {
-        told += &json_text(judged);
+    if let Some(receipt) = receipt {
+        push_json(told, receipt);
+    }
+    told.push('\n');
+    if let Some(judged) = entry.as_ref().and_then(JournalEntry::judged) {
+        push_json(told, judged);
     }
     told.push('\n');
     #[cfg(feature = "observe")]
     if let Some(observed) = &applied.observed {
-        told += &json_text(observed);
+        push_json(told, observed);
     }
-    told
 }
 
 pub(crate) fn keep(run: Run) -> u32 {
@@ -68,9 +59,14 @@ fn find(run: u32) -> Result<Rc<RefCell<Run>>, JsValue> {
 
 /// Makes a run of an admitted plan.
 #[wasm_bindgen]
-pub fn run_create(plan: u32, now: f64) -> Result<String, JsValue> {
-    let (run, applied) = Run::create(PLANS.with(|plans| plans.get(plan))?, time(now)?);
-    Ok(applied_text(Some(keep(run)), &applied))
+#[must_use]
+pub fn run_create(plan: u32, now: f64) -> i32 {
+    desk::answer(0, |_, told| {
+        let plan = PLANS.with(|plans| plans.get(plan))?;
+        let (run, applied) = Run::create(plan.clone(), time(now)?);
+        tell(keep(run), &plan.run_id, &applied, told);
+        Ok(())
+    })
 }
 
 /// Reads a snapshot back.
@@ -79,29 +75,33 @@ pub fn run_restore(snapshot: &[u8]) -> Result<u32, JsValue> {
     Run::restore(text(snapshot)?).map(keep).map_err(|error| not_loaded(&error))
 }
 
-/// Applies one event given as JSON text.
+/// Applies one event.
 ///
 /// The run changes when the answer has been written: whatever breaks on the way, the table still holds it as it was.
 #[wasm_bindgen]
-pub fn run_apply(run: u32, event: &[u8], now: f64) -> Result<String, JsValue> {
-    // A time that is none is told before an event that is none (BAD-7).
-    let (run, now) = (find(run)?, time(now)?);
-    step(&run, Event::from_json(text(event)?), now)
+#[must_use]
+pub fn run_apply(run: u32, form: u32, length: usize, now: f64) -> i32 {
+    desk::answer(length, |given, told| {
+        // A time that is none is told before an event that is none (BAD-7).
+        let (run, now) = (find(run)?, time(now)?);
+        let prepared = read_event(form, given).and_then(|event| run.borrow().prepare(event, now));
+        let prepared = prepared.map_err(|error| rejected(&error))?;
+        tell(0, &run.borrow().plan().run_id, prepared.applied(), told);
+        run.borrow_mut().commit(prepared);
+        Ok(())
+    })
 }
 
-/// The same for a finished turn whose text comes beside its report, as it is.
-#[wasm_bindgen]
-pub fn run_apply_turn(run: u32, report: &[u8], words: &[u8], now: f64) -> Result<String, JsValue> {
-    let (run, now) = (find(run)?, time(now)?);
-    let words = text(words)?;
-    step(&run, Event::from_json(text(report)?).and_then(|event| event.with_text(words)), now)
-}
-
-fn step(run: &RefCell<Run>, event: Result<Event, Rejected>, now: Timestamp) -> Result<String, JsValue> {
-    let prepared = event.and_then(|event| run.borrow().prepare(event, now)).map_err(|error| rejected(&error))?;
-    let told = applied_text(None, prepared.applied());
-    run.borrow_mut().commit(prepared);
-    Ok(told)
+/// An event in one of the forms of `js/event.ts`: JSON text, and behind it in lines of its own what is too long for that,
+/// the turn's text or what its program printed.
+pub(crate) fn read_event(form: u32, given: &str) -> Result<Event, Rejected> {
+    let (report, words) = given.split_once('\n').unwrap_or((given, ""));
+    match form {
+        0 => Event::from_json(given),
+        1 => Event::from_json(report).and_then(|event| event.with_text(words)),
+        2 => Event::from_json_and_stdout(report, words),
+        _ => Ok(Event::Created {}),
+    }
 }
 
 /// What is worth measuring of an event that was rejected. A time that cannot be read is no reason to tell nothing.

@@ -1,5 +1,7 @@
 //! Events: what happened, told to the core.
 
+mod plain;
+
 use serde_json::Value;
 
 use crate::codes::{Code, Note};
@@ -14,6 +16,7 @@ use crate::text;
 use crate::time::Timestamp;
 use crate::wire::record;
 use crate::write::{Writable, Writer, json_text, serialize_as_written};
+pub use plain::PlainMember;
 
 /// Something that happened. `reply` and `cancel` are requests and can be rejected; the others are facts.
 #[derive(Clone, Debug, PartialEq)]
@@ -150,8 +153,22 @@ impl Event {
     /// # Errors
     /// [`Rejected`] with `EVENT_MALFORMED` if it is not one event in the documented form.
     pub fn from_json(text: &str) -> Result<Event, Rejected> {
-        let value = json::parse_value(text, MAX_EVENT_DEPTH)
-            .map_err(|fault| Rejected::malformed(format!("the event cannot be read: {fault}")))?;
+        match Event::from_plain_json(text) {
+            Some(event) => Ok(event),
+            None => Event::from_value(parse(text)?),
+        }
+    }
+
+    /// Reads the report of a turn without what the agent's program printed, which a binding hands over beside it: it is
+    /// long, and need not be written as JSON and read back.
+    ///
+    /// # Errors
+    /// [`Rejected`] with `EVENT_MALFORMED` if together they are not one event in the documented form.
+    pub fn from_json_and_stdout(text: &str, stdout: &str) -> Result<Event, Rejected> {
+        let mut value = parse(text)?;
+        if let Some(Value::Object(stream)) = value.get_mut("stream") {
+            stream.insert("stdout".to_owned(), Value::from(stdout));
+        }
         Event::from_value(value)
     }
 
@@ -441,6 +458,11 @@ impl Readable for TurnReport {
 record!(Message { role, text });
 record!(RecordedTurn { attempt_number, slot_id, session_handle, report_digest, judged });
 record!(Reply { interaction_id, response, idempotency_key, expected_revision });
+
+fn parse(text: &str) -> Result<Value, Rejected> {
+    json::parse_value(text, MAX_EVENT_DEPTH)
+        .map_err(|fault| Rejected::malformed(format!("the event cannot be read: {fault}")))
+}
 
 fn not_an_event(name: &str) -> String {
     let names = "`slot_granted`, `turn_finished`, `reply`, `timer_fired`, `process_lost` or `cancel`";

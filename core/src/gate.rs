@@ -140,7 +140,19 @@ pub(crate) fn judge_found(plan: &RunPlan, position: Position, report: &TurnRepor
 enum Ruling {
     Complete { rule: &'static str },
     Fail { rule: &'static str, code: String, message: String },
-    Wait { rule: &'static str, message: String },
+    Wait { rule: &'static str, message: &'static str },
+}
+
+/// What keeps a turn from completing the run, and the sentence of a run that waits for it.
+struct Missing {
+    detail: &'static str,
+    so_waits: &'static str,
+}
+
+macro_rules! missing {
+    ($detail:literal) => {
+        Missing { detail: $detail, so_waits: concat!("the run waits for the user: ", $detail) }
+    };
 }
 
 struct Bench<'p> {
@@ -192,33 +204,36 @@ impl Bench<'_> {
             Ok(ruling) => return ruling,
             Err(missing) => missing,
         };
-        self.passed("GATE-5", missing);
+        self.passed("GATE-5", missing.detail);
         if let Some(ruling) = self.out_of_attempts(position) {
             return ruling;
         }
-        let message = format!("the run waits for the user: {missing}");
-        self.decided("GATE-7", message.clone());
-        Ruling::Wait { rule: "GATE-7", message }
+        self.decided("GATE-7", missing.so_waits);
+        Ruling::Wait { rule: "GATE-7", message: missing.so_waits }
     }
 
     /// GATE-5, or what keeps the turn from it.
-    fn soft_completion(&mut self, output: OutputState, asks: bool, marker: Marker) -> Result<Ruling, &'static str> {
+    fn soft_completion(&mut self, output: OutputState, asks: bool, marker: Marker) -> Result<Ruling, Missing> {
         match output {
-            OutputState::Missing => return Err("no done marker, and there is no output object"),
-            OutputState::Unparsable => return Err("no done marker, and the output is not JSON that can be taken"),
-            OutputState::Invalid => return Err("no done marker, and the output does not fit the schema"),
+            OutputState::Missing => return Err(missing!("no done marker, and there is no output object")),
+            OutputState::Unparsable => {
+                return Err(missing!("no done marker, and the output is not JSON that can be taken"));
+            }
+            OutputState::Invalid => return Err(missing!("no done marker, and the output does not fit the schema")),
             OutputState::Unchecked => {
-                return Err("no done marker, and there is an output, but no schema to check it with");
+                return Err(missing!("no done marker, and there is an output, but no schema to check it with"));
             }
             OutputState::Valid => {}
         }
         let against = match self.plan.soft_completion {
-            SoftCompletion::Never => Some("the output fits the schema, but soft completion is switched off"),
-            SoftCompletion::UnlessAsking if asks => Some("the output fits the schema, but the same turn asks the user"),
-            SoftCompletion::UnlessAsking if marker == Marker::Declined => {
-                Some("the output fits the schema, but the agent says it is not done")
+            SoftCompletion::Never => Some(missing!("the output fits the schema, but soft completion is switched off")),
+            SoftCompletion::UnlessAsking if asks => {
+                Some(missing!("the output fits the schema, but the same turn asks the user"))
             }
-            _ if !self.found.has_output_object => Some("the output fits the schema, but it is not an object"),
+            SoftCompletion::UnlessAsking if marker == Marker::Declined => {
+                Some(missing!("the output fits the schema, but the agent says it is not done"))
+            }
+            _ if !self.found.has_output_object => Some(missing!("the output fits the schema, but it is not an object")),
             SoftCompletion::UnlessAsking | SoftCompletion::Always => None,
         };
         if let Some(reason) = against {
@@ -302,7 +317,7 @@ impl Bench<'_> {
         let (outcome, rule, code, message) = match ruling {
             Ruling::Complete { rule } => (Verdict::Succeeded, rule, None, "the run is complete".to_owned()),
             Ruling::Fail { rule, code, message } => (Verdict::Failed, rule, Some(code), message),
-            Ruling::Wait { rule, message } => (Verdict::WaitingUser, rule, None, message),
+            Ruling::Wait { rule, message } => (Verdict::WaitingUser, rule, None, message.to_owned()),
         };
         let question = (outcome == Verdict::WaitingUser).then(|| self.question());
         let data_text = if outcome == Verdict::Succeeded { self.found.data_text.take() } else { None };

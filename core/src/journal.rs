@@ -16,7 +16,7 @@ use crate::run::Run;
 use crate::storage::{LoadError, check_version, digest};
 use crate::time::Timestamp;
 use crate::wire::record;
-use crate::write::{Writable, Writer, json_text, writable};
+use crate::write::{Writable, Writer, Written, json_text, writable};
 
 /// The version of the format that this version of the library writes.
 pub const JOURNAL_VERSION: u64 = 1;
@@ -55,6 +55,12 @@ impl JournalEntry {
         self.judged.as_deref()
     }
 
+    /// An entry put together again by a binding that keeps its parts; it was given by a run before.
+    #[must_use]
+    pub fn of(revision: u64, at: Timestamp, event: Event) -> JournalEntry {
+        JournalEntry::new(revision, at, event, None)
+    }
+
     /// Reads an entry back from its JSON text and, if there was one, the JSON text of [`JournalEntry::judged`].
     ///
     /// # Errors
@@ -91,16 +97,21 @@ impl JournalEntry {
     /// # Errors
     /// `JOURNAL_INVALID` if `previous` is not the text of an entry.
     pub fn line_after(&self, run_id: &str, previous: Option<&str>) -> Result<String, LoadError> {
-        let before = match previous {
-            None => run_id.to_owned(),
-            Some(line) => {
-                let value = json::parse_value(line, MAX_DOCUMENT_DEPTH).unwrap_or_default();
-                let chain = value.get("chain").and_then(Value::as_str);
-                chain.ok_or_else(|| invalid("the entry before", "it has no chain"))?.to_owned()
-            }
-        };
-        let chain = link_digest(&before, self.revision, self.at, &self.event);
-        Ok(json_text(&Link { revision: self.revision, at: self.at, event: self.event.clone(), chain }))
+        let Some(line) = previous else { return Ok(self.line_chained_to(run_id)) };
+        let value = json::parse_value(line, MAX_DOCUMENT_DEPTH).unwrap_or_default();
+        let chain = value.get("chain").and_then(Value::as_str);
+        let chain = chain.ok_or_else(|| invalid("the entry before", "it has no chain"))?;
+        Ok(self.line_chained_to(chain))
+    }
+
+    /// The same for a binding that knows the digest of the line before: the last member of what was written here, or
+    /// the run's id if there is none.
+    #[must_use]
+    pub fn line_chained_to(&self, head: &str) -> String {
+        let linked = linked_text(self.revision, self.at, &self.event);
+        let chain = chain_digest(head, &linked);
+        let event = Written(Linked::event_in(&linked));
+        json_text(&LinkOut { revision: self.revision, at: self.at, event, chain: &chain })
     }
 }
 
@@ -121,6 +132,16 @@ pub(crate) struct Link {
 }
 
 record!(Link { revision, at, event, chain });
+
+/// A link whose event has been written for its digest already.
+struct LinkOut<'l> {
+    revision: u64,
+    at: Timestamp,
+    event: Written<'l>,
+    chain: &'l str,
+}
+
+writable!(LinkOut<'l> { revision, at, event, chain });
 
 struct DocumentOut<'j> {
     version: u64,
@@ -337,8 +358,23 @@ impl Writable for Linked<'_> {
     }
 }
 
+impl Linked<'_> {
+    /// The event in this text: the first object in it.
+    fn event_in(text: &str) -> &str {
+        text.find('{').and_then(|start| text.get(start..text.len() - 1)).unwrap_or_default()
+    }
+}
+
+fn linked_text(revision: u64, at: Timestamp, event: &Event) -> String {
+    json_text(&Linked([&revision, &at, event]))
+}
+
+fn chain_digest(previous: &str, linked_text: &str) -> String {
+    digest(&["turnlatch journal", previous, linked_text])
+}
+
 fn link_digest(previous: &str, revision: u64, at: Timestamp, event: &Event) -> String {
-    digest(&["turnlatch journal", previous, &json_text(&Linked([&revision, &at, event]))])
+    chain_digest(previous, &linked_text(revision, at, event))
 }
 
 fn read_text(text: &str) -> Result<Value, LoadError> {

@@ -84,7 +84,7 @@ mod views;
 pub use admission::{HostSettings, Manifest, Problem, Refusal, RunRequest, SkillView, admit, describe_skill};
 pub use codes::{Code, CodeInfo, CodeKind, Note};
 pub use effect::{Action, Effect, Notice, ResumeFrom};
-pub use event::{Event, Message, RecordedTurn, Reply, TurnReport, Usage};
+pub use event::{Event, Message, PlainMember, RecordedTurn, Reply, TurnReport, Usage};
 pub use evidence::{DONE_MARKER, Evidence, Marker, OutputState, Source};
 #[doc(hidden)]
 pub use explain::reading_steps;
@@ -114,4 +114,4 @@ pub use text::display_text;
 pub use time::Timestamp;
 pub use timeline::{Actor, Step};
 pub use views::{Allowed, AllowedRequest, InteractionView, OptionView, PendingView, StatusView};
-pub use write::{Writable, Writer, json_text, json_value};
+pub use write::{Writable, Writer, json_text, json_value, push_json};

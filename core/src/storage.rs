@@ -1,7 +1,5 @@
 //! What snapshots and journals share: digests, and the error of one that is not loaded.
 
-use std::fmt::Write as _;
-
 use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -48,11 +46,16 @@ pub(crate) fn digest(parts: &[&str]) -> String {
         hasher.update((part.len() as u64).to_le_bytes());
         hasher.update(part.as_bytes());
     }
-    hasher.finalize().iter().fold(String::with_capacity(64), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    let mut text = String::with_capacity(64);
+    for byte in hasher.finalize() {
+        text.push(hexadecimal(byte >> 4));
+        text.push(hexadecimal(byte & 15));
+    }
+    text
+}
+
+fn hexadecimal(digit: u8) -> char {
+    char::from(if digit < 10 { b'0' + digit } else { b'a' + (digit - 10) })
 }
 
 /// Checks a document's version before anything else of it is read.

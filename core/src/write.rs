@@ -27,9 +27,16 @@ pub trait Writable {
 #[must_use]
 pub fn json_text(data: &dyn Writable) -> String {
     // Enough for most answers.
-    let mut out = Writer { text: String::with_capacity(256) };
+    let mut out = Writer::new(String::with_capacity(256));
     data.write(&mut out);
     out.text
+}
+
+/// Writes data as JSON text behind what stands there already.
+pub fn push_json(text: &mut String, data: &dyn Writable) {
+    let mut out = Writer::new(std::mem::take(text));
+    data.write(&mut out);
+    *text = out.text;
 }
 
 /// Data as a JSON value.
@@ -42,11 +49,20 @@ pub fn json_value(data: &dyn Writable) -> Value {
 /// JSON text that is being written.
 pub struct Writer {
     text: String,
+    /// Whether the next object is written without its brackets, into the one around it.
+    joins: bool,
 }
 
 impl Writer {
+    fn new(text: String) -> Writer {
+        Writer { text, joins: false }
+    }
+
     /// Writes an object; `members` writes what is in it.
     pub fn object(&mut self, members: impl FnOnce(&mut Writer)) {
+        if std::mem::take(&mut self.joins) {
+            return members(self);
+        }
         self.text.push('{');
         members(self);
         self.text.push('}');
@@ -55,20 +71,19 @@ impl Writer {
     /// Writes a member of the object that is being written, unless it is absent. In its name nothing needs an escape.
     pub fn member(&mut self, name: &'static str, value: &dyn Writable) {
         if !value.is_absent() {
+            self.text.reserve(name.len() + 4);
             self.separate();
-            self.name(name);
-            self.text.push(':');
+            self.text.push('"');
+            self.text.push_str(name);
+            self.text.push_str("\":");
             value.write(self);
         }
     }
 
     /// Writes all members of another object into the one that is being written.
     pub fn members_of(&mut self, object: &dyn Writable) {
-        self.separate();
-        let start = self.text.len();
+        self.joins = true;
         object.write(self);
-        self.text.pop();
-        self.text.remove(start);
     }
 
     /// Writes a list.
@@ -227,6 +242,15 @@ impl Writable for String {
 impl Writable for Cow<'_, str> {
     fn write(&self, out: &mut Writer) {
         out.string(self);
+    }
+}
+
+/// JSON text that was written before.
+pub(crate) struct Written<'t>(pub(crate) &'t str);
+
+impl Writable for Written<'_> {
+    fn write(&self, out: &mut Writer) {
+        out.text.push_str(self.0);
     }
 }
 

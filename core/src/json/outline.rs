@@ -58,29 +58,26 @@ impl<'t> Outline<'t> {
         'values: loop {
             at = scanner.skip_space(at);
             let start = at;
-            match scanner.byte(at) {
-                Some(bracket @ (b'{' | b'[')) => {
-                    if depth == max_depth {
-                        return Err(Fault::TooDeep);
-                    }
-                    depth += 1;
-                    self.nodes.push(Node { start, end: start, next: around });
-                    around = self.nodes.len() - 1;
-                    at = scanner.skip_space(at + 1);
-                    match (bracket, scanner.byte(at)) {
-                        // It ends below.
-                        (b'{', Some(b'}')) | (b'[', Some(b']')) => {}
-                        (b'{', _) => {
-                            at = self.key(scanner, at)?;
-                            continue 'values;
-                        }
-                        _ => continue 'values,
-                    }
+            if let Some(bracket @ (b'{' | b'[')) = scanner.byte(at) {
+                if depth == max_depth {
+                    return Err(Fault::TooDeep);
                 }
-                _ => {
-                    at = scanner.scalar(at).map_err(|(_, fault)| fault)?;
-                    self.leaf(start..at);
+                depth += 1;
+                self.nodes.push(Node { start, end: start, next: around });
+                around = self.nodes.len() - 1;
+                at = scanner.skip_space(at + 1);
+                match (bracket, scanner.byte(at)) {
+                    // It ends below.
+                    (b'{', Some(b'}')) | (b'[', Some(b']')) => {}
+                    (b'{', _) => {
+                        at = self.key(scanner, at)?;
+                        continue 'values;
+                    }
+                    _ => continue 'values,
                 }
+            } else {
+                at = scanner.scalar(at).map_err(|(_, fault)| fault)?;
+                self.leaf(start..at);
             }
             // A value has ended, or what is around it does.
             while let Some(node) = self.nodes.get(around) {
@@ -178,9 +175,12 @@ impl<'t> Outline<'t> {
 impl<'o> Item<'o> {
     /// The member of an object.
     pub(crate) fn get(self, name: &str) -> Option<Item<'o>> {
-        let is_name = |key: &Node| match self.outline.has_escaped_key {
-            true => self.outline.string(key, usize::MAX) == name,
-            false => self.outline.text.as_bytes().get(key.start + 1..key.end - 1) == Some(name.as_bytes()),
+        let is_name = |key: &Node| {
+            if self.outline.has_escaped_key {
+                self.outline.string(key, usize::MAX) == name
+            } else {
+                self.outline.text.as_bytes().get(key.start + 1..key.end - 1) == Some(name.as_bytes())
+            }
         };
         let mut keys = self.outline.keys(self.place).filter(|_| self.is(b'{'));
         keys.find(|(key, _)| is_name(key)).map(|(_, place)| Item { place, ..self })
@@ -269,8 +269,9 @@ mod tests {
     /// Takes and refuses what is taken and refused where values are built.
     #[test]
     fn reads_as_strictly_as_values_are_read() {
-        let many =
-            |last: &str| format!("{{{}\"{last}\":0}}", (0..20).map(|n| format!("\"k{n}\":{n},")).collect::<String>());
+        let many = |last: &str| {
+            format!("{{{},\"{last}\":0}}", (0..20).map(|n| format!("\"k{n}\":{n}")).collect::<Vec<_>>().join(","))
+        };
         for text in [
             " {\"a\" : [ 1 , {} , [ ] , \"x\\n\" ] , \"b\" : { \"a\" : null } } ",
             "[]",

@@ -146,22 +146,16 @@ fn no_control(word: u64) -> u64 {
 
 /// What a sign stands for behind a backslash, if it does so alone.
 fn meaning_of(sign: u8) -> Option<u8> {
-    MEANINGS.get(usize::from(sign)).copied().filter(|meaning| *meaning != 0)
+    Some(match sign {
+        b'"' | b'\\' | b'/' => sign,
+        b'b' => 8,
+        b'f' => 12,
+        b'n' => b'\n',
+        b'r' => b'\r',
+        b't' => b'\t',
+        _ => return None,
+    })
 }
-
-/// What signs mean behind a backslash; 0 for those that do not mean anything alone.
-static MEANINGS: [u8; 256] = {
-    let mut meanings = [0; 256];
-    meanings[b'"' as usize] = b'"';
-    meanings[b'\\' as usize] = b'\\';
-    meanings[b'/' as usize] = b'/';
-    meanings[b'b' as usize] = 8;
-    meanings[b'f' as usize] = 12;
-    meanings[b'n' as usize] = b'\n';
-    meanings[b'r' as usize] = b'\r';
-    meanings[b't' as usize] = b'\t';
-    meanings
-};
 
 /// One in each byte.
 const EACH: u64 = u64::MAX / 255;

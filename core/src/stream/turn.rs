@@ -11,6 +11,7 @@ use super::{Decoded, Piece, Usage};
 
 /// One turn as far as it was read.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Turn {
     pub(super) rows: u64,
     pub(super) rows_too_long: u64,
