@@ -16,7 +16,6 @@ use crate::text;
 use crate::time::Timestamp;
 use crate::wire::record;
 use crate::write::{Writable, Writer, json_text, serialize_as_written};
-pub use plain::PlainMember;
 
 /// Something that happened. `reply` and `cancel` are requests and can be rejected; the others are facts.
 #[derive(Clone, Debug, PartialEq)]

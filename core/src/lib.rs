@@ -84,7 +84,7 @@ mod views;
 pub use admission::{HostSettings, Manifest, Problem, Refusal, RunRequest, SkillView, admit, describe_skill};
 pub use codes::{Code, CodeInfo, CodeKind, Note};
 pub use effect::{Action, Effect, Notice, ResumeFrom};
-pub use event::{Event, Message, PlainMember, RecordedTurn, Reply, TurnReport, Usage};
+pub use event::{Event, Message, RecordedTurn, Reply, TurnReport, Usage};
 pub use evidence::{DONE_MARKER, Evidence, Marker, OutputState, Source};
 #[doc(hidden)]
 pub use explain::reading_steps;

@@ -6,7 +6,7 @@ use super::{Event, Reply, TurnReport};
 
 /// A member of a plain event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PlainMember<'t> {
+enum PlainMember<'t> {
     /// A text.
     Text(&'t str),
     /// A whole number.
@@ -30,12 +30,11 @@ impl<'t> PlainMember<'t> {
 }
 
 impl Event {
-    /// An event whose members are texts and whole numbers, for a binding that has them at hand.
+    /// An event whose members are texts and whole numbers.
     ///
     /// None if it has another member, or if anything else is strange about it: then [`Event::from_value`] says what it is, or what is
     /// wrong with it.
-    #[must_use]
-    pub fn from_plain(members: &[(&str, PlainMember)]) -> Option<Event> {
+    fn from_plain(members: &[(&str, PlainMember)]) -> Option<Event> {
         let members = Plain(members);
         let event = match members.of("type")?.text()? {
             "slot_granted" => {
