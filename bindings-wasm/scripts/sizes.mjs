@@ -7,7 +7,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
 /** Brotli bytes of wasm and JavaScript together: what there is now, and no more. The aims are 560 and 100 KB. */
-const BUDGETS = { full: 600_000, slim: 131_500 };
+const BUDGETS = { full: 604_500, slim: 132_700 };
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
 const sizes = (bytes) => ({
