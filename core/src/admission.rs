@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::codes::Code;
 use crate::limits::Limits;
-use crate::plan::{ExecutionMode, RunPlan};
+use crate::plan::{ExecutionMode, PlanSettings, RunPlan};
 use crate::schema::{Check, OutputSchema};
 use crate::text;
 use crate::write::{Writable, Writer, json_text, json_value, writable};
@@ -102,7 +102,7 @@ impl Refusal {
     /// The HTTP status of a response that carries it.
     #[must_use]
     pub const fn http_status(&self) -> u16 {
-        self.code.info().http
+        self.code.http()
     }
 }
 
@@ -148,8 +148,7 @@ pub fn admit(manifest: &Manifest, request: &RunRequest, host: &HostSettings) -> 
     let execution_mode = options.execution_mode.unwrap_or_default();
     let mut warnings = options.warnings;
     warnings.extend(lint::gate_warnings(execution_mode, skill.output_schema.as_ref()));
-    Ok(Arc::new(RunPlan {
-        run_id: options.run_id,
+    let settings = PlanSettings {
         engine: options.engine,
         execution_mode,
         require_user_reply: options.require_user_reply,
@@ -162,7 +161,8 @@ pub fn admit(manifest: &Manifest, request: &RunRequest, host: &HostSettings) -> 
         output_schema: skill.output_schema,
         limits: host.limits,
         warnings,
-    }))
+    };
+    Ok(Arc::new(RunPlan::new(options.run_id, settings)))
 }
 
 /// What can be asked of a skill, for somebody who wants to choose (ADM-13).

@@ -1,6 +1,5 @@
 //! `ask_user`: the optional structure of a question, read leniently (PEND-3). A bad field is left out, the good ones stay.
 
-use saphyr_parser::{Event as Yaml, Parser, ScalarStyle};
 use serde_json::{Map, Value};
 
 use crate::codes::{Code, Note};
@@ -8,6 +7,7 @@ use crate::interaction::{ChoiceOption, InteractionKind, Question};
 use crate::limits::Limits;
 use crate::text;
 use crate::write::json_text;
+use crate::yaml;
 
 /// The keys by which an object is known to be a question.
 pub(crate) const ASK_KEYS: [&str; 9] =
@@ -51,10 +51,7 @@ pub(crate) fn fields_of_yaml(block: &str) -> Option<Map<String, Value>> {
     if block.len() > MAX_YAML_BYTES {
         return None;
     }
-    match read_yaml(without_fence(block))? {
-        Value::Object(object) => Some(fields_of(&object)),
-        _ => None,
-    }
+    yaml::read_mapping(without_fence(block)).map(|object| fields_of(&object))
 }
 
 /// The block without a code fence that an agent put around its content.
@@ -106,11 +103,11 @@ pub(crate) fn enrich(
                 true
             }
             ("ui_hints", Value::Object(hints)) if fits(value, limits) => {
-                question.ui_hints.clone_from(hints);
+                question.ui_hints = hints.clone().into();
                 true
             }
             ("default_decision_policy", Value::String(policy)) if !policy.trim().is_empty() => {
-                text::head(policy.trim(), limits.prompt_bytes).clone_into(&mut question.default_decision_policy);
+                question.default_decision_policy = text::head(policy.trim(), limits.prompt_bytes).to_owned().into();
                 true
             }
             ("required_fields", Value::Array(names)) => {
@@ -190,81 +187,6 @@ fn fits(value: &Value, limits: &Limits) -> bool {
     json_text(value).len() <= limits.prompt_bytes
 }
 
-/// Reads one small YAML document into a value: no aliases, bounded depth, no key twice.
-fn read_yaml(block: &str) -> Option<Value> {
-    let mut open: Vec<Node> = Vec::new();
-    for event in Parser::new_from_str(block) {
-        let finished = match event.ok()?.0 {
-            Yaml::Scalar(text, style, ..) => scalar(&text, style),
-            Yaml::SequenceStart(..) if open.len() < MAX_YAML_DEPTH => {
-                open.push(Node::Sequence(Vec::new()));
-                continue;
-            }
-            Yaml::MappingStart(..) if open.len() < MAX_YAML_DEPTH => {
-                open.push(Node::Mapping(Map::new(), None));
-                continue;
-            }
-            Yaml::SequenceEnd | Yaml::MappingEnd => open.pop()?.finish(),
-            // An alias can multiply the document, and a nest deeper than this is no question.
-            Yaml::Alias(..) | Yaml::SequenceStart(..) | Yaml::MappingStart(..) => return None,
-            _ => continue,
-        };
-        match open.last_mut() {
-            Some(parent) => parent.add(finished)?,
-            None => return Some(finished),
-        }
-    }
-    None
-}
-
-enum Node {
-    Sequence(Vec<Value>),
-    Mapping(Map<String, Value>, Option<String>),
-}
-
-impl Node {
-    fn add(&mut self, value: Value) -> Option<()> {
-        match self {
-            Node::Sequence(items) => items.push(value),
-            Node::Mapping(members, key) => match key.take() {
-                Some(key) => {
-                    if members.insert(key, value).is_some() {
-                        return None;
-                    }
-                }
-                None => {
-                    *key = Some(match value {
-                        Value::String(text) => text,
-                        Value::Bool(_) | Value::Number(_) | Value::Null => json_text(&value),
-                        Value::Array(_) | Value::Object(_) => return None,
-                    });
-                }
-            },
-        }
-        Some(())
-    }
-
-    fn finish(self) -> Value {
-        match self {
-            Node::Sequence(items) => Value::Array(items),
-            Node::Mapping(members, _) => Value::Object(members),
-        }
-    }
-}
-
-/// The core schema of YAML, as far as a question needs it.
-fn scalar(text: &str, style: ScalarStyle) -> Value {
-    if style != ScalarStyle::Plain {
-        return Value::String(text.to_owned());
-    }
-    match text {
-        "" | "~" | "null" | "Null" | "NULL" => Value::Null,
-        "true" | "True" | "TRUE" => Value::Bool(true),
-        "false" | "False" | "FALSE" => Value::Bool(false),
-        _ => text.parse::<i64>().map_or_else(|_| Value::String(text.to_owned()), Value::from),
-    }
-}
-
 /// The fields of a question that the core knows.
 const QUESTION_FIELDS: [&str; 9] = [
     "prompt",
@@ -278,4 +200,3 @@ const QUESTION_FIELDS: [&str; 9] = [
     "interaction_id",
 ];
 const MAX_YAML_BYTES: usize = 64 * 1024;
-const MAX_YAML_DEPTH: usize = 16;

@@ -68,14 +68,37 @@ macro_rules! codes {
             /// All codes, in the order of the table.
             pub const ALL: &'static [Code] = &[$(Code::$variant),*];
 
+            /// The stable text.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Code::$variant => $code,)*
+                }
+            }
+
+            /// Where it can appear.
+            #[must_use]
+            pub const fn kind(self) -> CodeKind {
+                match self {
+                    $(Code::$variant => CodeKind::$kind,)*
+                }
+            }
+
+            /// The HTTP status of a response that carries it as its error; 200 where it is part of a good answer.
+            #[must_use]
+            pub const fn http(self) -> u16 {
+                match self {
+                    $(Code::$variant => $http,)*
+                }
+            }
+
             /// The row of the table that describes this code.
             #[must_use]
             pub const fn info(self) -> CodeInfo {
-                match self {
-                    $(Code::$variant => CodeInfo {
-                        code: $code, kind: CodeKind::$kind, http: $http, meaning: $meaning, remedy: $remedy,
-                    },)*
-                }
+                let (meaning, remedy) = match self {
+                    $(Code::$variant => ($meaning, $remedy),)*
+                };
+                CodeInfo { code: self.as_str(), kind: self.kind(), http: self.http(), meaning, remedy }
             }
         }
     };
@@ -374,12 +397,6 @@ codes! {
 }
 
 impl Code {
-    /// The stable text.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        self.info().code
-    }
-
     /// The code with this text, if there is one.
     #[must_use]
     pub fn from_text(text: &str) -> Option<Code> {

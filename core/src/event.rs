@@ -2,6 +2,7 @@
 
 mod plain;
 
+pub use plain::PlainMember;
 use serde_json::Value;
 
 use crate::codes::{Code, Note};

@@ -124,7 +124,7 @@ names!(Source { "host" => Host, "whole_text" => WholeText, "json_fence" => JsonF
 
 /// The evidence of a turn, and the parts of it that the run goes on with.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct Found<'r> {
     pub(crate) evidence: Evidence,
     /// Whether the output is an object; a host may hand over anything.
     pub(crate) has_output_object: bool,
@@ -133,7 +133,7 @@ pub(crate) struct Found {
     /// The fields of the question the turn carries.
     pub(crate) question: Option<Map<String, Value>>,
     /// The end of the assistant's last words, for a question without structure.
-    pub(crate) last_words: String,
+    pub(crate) last_words: &'r str,
     /// How long they were before they were cut.
     pub(crate) last_words_bytes: usize,
     pub(crate) diagnostics: Vec<Note>,
@@ -142,7 +142,7 @@ pub(crate) struct Found {
 }
 
 /// Reads what a turn left behind.
-pub(crate) fn read(plan: &RunPlan, report: &TurnReport) -> Found {
+pub(crate) fn read<'r>(plan: &'r RunPlan, report: &'r TurnReport) -> Found<'r> {
     let mut reader = Reader::new(plan);
     reader.diagnostics.clone_from(&report.diagnostics);
     match (&report.output, &report.messages, &report.text) {
@@ -157,8 +157,8 @@ pub(crate) fn read(plan: &RunPlan, report: &TurnReport) -> Found {
     reader.finish()
 }
 
-struct Reader<'p> {
-    plan: &'p RunPlan,
+struct Reader<'r> {
+    plan: &'r RunPlan,
     output: Option<Output>,
     fault: Option<Fault>,
     /// How many more candidates are looked at.
@@ -168,7 +168,7 @@ struct Reader<'p> {
     declined: usize,
     mentioned: bool,
     question: Option<Map<String, Value>>,
-    last_words: String,
+    last_words: &'r str,
     last_words_bytes: usize,
     unreadable_questions: usize,
     diagnostics: Vec<Note>,
@@ -189,8 +189,8 @@ impl Output {
     }
 }
 
-impl<'p> Reader<'p> {
-    fn new(plan: &'p RunPlan) -> Reader<'p> {
+impl<'r> Reader<'r> {
+    fn new(plan: &'r RunPlan) -> Reader<'r> {
         Reader {
             plan,
             output: None,
@@ -200,7 +200,7 @@ impl<'p> Reader<'p> {
             declined: 0,
             mentioned: false,
             question: None,
-            last_words: String::new(),
+            last_words: "",
             last_words_bytes: 0,
             unreadable_questions: 0,
             diagnostics: Vec::new(),
@@ -258,11 +258,11 @@ impl<'p> Reader<'p> {
     }
 
     /// The assistant's messages of the turn, in order.
-    fn texts(&mut self, texts: &[&str]) {
+    fn texts(&mut self, texts: &[&'r str]) {
         let limits = &self.plan.limits;
         let words = texts.iter().rev().map(|text| text.trim()).find(|text| !text.is_empty()).unwrap_or_default();
         self.last_words_bytes = words.len();
-        text::tail(words, limits.prompt_bytes).clone_into(&mut self.last_words);
+        self.last_words = text::tail(words, limits.prompt_bytes);
         let size = texts.iter().map(|text| text.len()).sum::<usize>();
         if size > limits.turn_text_bytes {
             self.too_large(size);
@@ -406,7 +406,7 @@ impl<'p> Reader<'p> {
         self.plan.output_schema.as_ref().map(|schema| schema.check_document(output))
     }
 
-    fn finish(mut self) -> Found {
+    fn finish(mut self) -> Found<'r> {
         let marker = match (self.done, self.declined) {
             (1.., _) => Marker::Found,
             (0, 1..) => Marker::Declined,

@@ -55,7 +55,7 @@ serialize_as_written!(WhyNot);
 /// Judges one turn by itself, as if it were the given attempt of a run of this plan.
 #[must_use]
 pub fn evaluate_turn(plan: &RunPlan, report: &TurnReport) -> Judged {
-    gate::judge(plan, Position { attempt_number: report.attempt_number, interactions: 0 }, report)
+    gate::judge(plan, Position { attempt_number: report.attempt_number, interactions: 0 }, report).told()
 }
 
 /// How many bytes were looked at to read a turn: the measure by which the tests show that work is linear.
@@ -73,12 +73,12 @@ impl Run {
             Some(Outcome::Failed(error) | Outcome::Canceled(error)) => Some(error.code.clone()),
             Some(Outcome::Succeeded { .. }) | None => None,
         };
-        Explanation { status: self.status(), reason: self.reason(), code, decision: self.decision().cloned() }
+        Explanation { status: self.status(), reason: self.reason(), code, decision: self.decision() }
     }
 
     fn reason(&self) -> String {
         let attempt = self.attempt_number();
-        match (self.status(), self.outcome(), self.decision()) {
+        match (self.status(), self.outcome(), self.brief()) {
             (Status::Queued, _, _) if attempt == 0 => "the run waits for its first slot".to_owned(),
             (Status::Queued, _, _) => format!("the run waits for a slot after attempt {attempt}"),
             (Status::Running, _, _) => format!("attempt {attempt} is under way"),
@@ -87,13 +87,13 @@ impl Run {
                     Some(at) => format!("until {}", at.as_millis()),
                     None => "without a deadline".to_owned(),
                 };
-                format!("{}: {}; {until}", decision.rule, decision.message)
+                format!("{}: {}; {until}", decision.rule(), decision.message())
             }
-            (_, Some(Outcome::Failed(error)), Some(decision)) if decision.code.as_ref() == Some(&error.code) => {
-                format!("{}: {}", decision.rule, error.message)
+            (_, Some(Outcome::Failed(error)), Some(decision)) if decision.code() == Some(&error.code) => {
+                format!("{}: {}", decision.rule(), error.message)
             }
             (_, Some(Outcome::Failed(error) | Outcome::Canceled(error)), _) => error.message.clone(),
-            (_, _, Some(decision)) => format!("{}: {}", decision.rule, decision.message),
+            (_, _, Some(decision)) => format!("{}: {}", decision.rule(), decision.message()),
             (_, _, None) => "nothing has been decided yet".to_owned(),
         }
     }

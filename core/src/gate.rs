@@ -2,8 +2,12 @@
 //!
 //! The gates are asked in order and the first that answers decides. Every question and answer is kept in the decision.
 
+mod brief;
+
 use std::borrow::Cow;
 
+pub(crate) use self::brief::Brief;
+use self::brief::{Plain, Said};
 use crate::ask_user;
 use crate::codes::{Code, Note};
 use crate::event::TurnReport;
@@ -13,6 +17,7 @@ use crate::plan::{RunPlan, SoftCompletion};
 use crate::state::Status;
 use crate::text;
 use crate::wire::{names, record};
+use crate::write::writable;
 
 /// Why a turn ended as it did.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,6 +117,28 @@ impl Judged {
     }
 }
 
+/// The same as long as nobody reads it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Judgement {
+    pub(crate) decision: Brief,
+    pub(crate) data_text: Option<String>,
+    pub(crate) question: Option<Question>,
+}
+
+writable!(Judgement { decision, data_text, question });
+
+impl Judgement {
+    pub(crate) fn of(judged: Judged) -> Judgement {
+        let Judged { decision, data_text, question } = judged;
+        Judgement { decision: Brief::of(decision), data_text, question }
+    }
+
+    pub(crate) fn told(self) -> Judged {
+        let Judgement { decision, data_text, question } = self;
+        Judged { decision: decision.told(), data_text, question }
+    }
+}
+
 /// Where a run is when its turn is judged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Position {
@@ -122,13 +149,9 @@ pub(crate) struct Position {
 }
 
 /// Judges a finished turn. The same plan, position and report give the same judgement, everywhere.
-pub(crate) fn judge(plan: &RunPlan, position: Position, report: &TurnReport) -> Judged {
-    judge_found(plan, position, report, evidence::read(plan, report))
-}
-
-/// The gates alone, on evidence that has been read.
-pub(crate) fn judge_found(plan: &RunPlan, position: Position, report: &TurnReport, found: Found) -> Judged {
-    let mut bench = Bench { plan, report, found, warnings: Vec::new(), checks: Vec::with_capacity(7) };
+pub(crate) fn judge(plan: &RunPlan, position: Position, report: &TurnReport) -> Judgement {
+    let found = evidence::read(plan, report);
+    let mut bench = Bench { plain: Plain::of(&found.evidence), plan, report, found, warnings: Vec::new() };
     if matches!(bench.found.evidence.source, Some(Source::JsonFence | Source::Fence | Source::Prose)) {
         bench.warn(Code::OutputRepairedGeneric, "the output was found inside other text");
     }
@@ -138,29 +161,24 @@ pub(crate) fn judge_found(plan: &RunPlan, position: Position, report: &TurnRepor
 
 /// What a gate said when it decided.
 enum Ruling {
-    Complete { rule: &'static str },
-    Fail { rule: &'static str, code: String, message: String },
-    Wait { rule: &'static str, message: &'static str },
+    Complete,
+    Fail(Failure),
+    Wait,
 }
 
-/// What keeps a turn from completing the run, and the sentence of a run that waits for it.
-struct Missing {
-    detail: &'static str,
-    so_waits: &'static str,
-}
-
-macro_rules! missing {
-    ($detail:literal) => {
-        Missing { detail: $detail, so_waits: concat!("the run waits for the user: ", $detail) }
-    };
+struct Failure {
+    rule: &'static str,
+    code: String,
+    message: String,
+    detail: String,
 }
 
 struct Bench<'p> {
     plan: &'p RunPlan,
     report: &'p TurnReport,
-    found: Found,
+    found: Found<'p>,
     warnings: Vec<Note>,
-    checks: Vec<GateCheck>,
+    plain: Plain,
 }
 
 impl Bench<'_> {
@@ -172,75 +190,64 @@ impl Bench<'_> {
         if let Some(reason) = self.report.failure().map(str::to_owned) {
             return self.process_failed(reason, marker);
         }
-        self.passed("GATE-1", "the process ended well");
+        self.say(Said::EndedWell);
 
         if !self.plan.is_interactive() {
             return match output {
-                OutputState::Valid => self.complete("GATE-2", "the output fits the schema"),
-                _ if !has_schema => self.complete("GATE-2", "the process ended well and there is no schema to check"),
+                OutputState::Valid => self.complete(Said::AutoFits),
+                _ if !has_schema => self.complete(Said::AutoUnchecked),
                 _ => self.bad_output("GATE-2"),
             };
         }
 
         if marker == Marker::Found {
             return match output {
-                OutputState::Valid => {
-                    self.complete("GATE-3", "the agent says it is done and the output fits the schema")
-                }
-                _ if !has_schema => {
-                    self.complete("GATE-3", "the agent says it is done and there is no schema to check")
-                }
+                OutputState::Valid => self.complete(Said::DoneAndFits),
+                _ if !has_schema => self.complete(Said::DoneUnchecked),
                 _ => {
-                    self.passed("GATE-3", "the agent says it is done, but there is no valid output");
+                    self.say(Said::DoneWithoutOutput);
                     self.bad_output("GATE-4")
                 }
             };
         }
-        let no_marker = if marker == Marker::Declined { "the agent says it is not done" } else { "no done marker" };
-        self.passed("GATE-3", no_marker);
-        self.passed("GATE-4", no_marker);
+        let unmarked = match marker {
+            Marker::Declined => [Said::NotStrongDeclined, Said::NotBadDeclined],
+            Marker::Absent | Marker::Found => [Said::NotStrong, Said::NotBad],
+        };
+        for said in unmarked {
+            self.say(said);
+        }
 
         let missing = match self.soft_completion(output, asks, marker) {
             Ok(ruling) => return ruling,
             Err(missing) => missing,
         };
-        self.passed("GATE-5", missing.detail);
-        if let Some(ruling) = self.out_of_attempts(position) {
-            return ruling;
+        self.say(missing);
+        if let Some(failure) = self.out_of_attempts(position) {
+            return failure;
         }
-        self.decided("GATE-7", missing.so_waits);
-        Ruling::Wait { rule: "GATE-7", message: missing.so_waits }
+        self.say(Said::Waits);
+        Ruling::Wait
     }
 
     /// GATE-5, or what keeps the turn from it.
-    fn soft_completion(&mut self, output: OutputState, asks: bool, marker: Marker) -> Result<Ruling, Missing> {
+    fn soft_completion(&mut self, output: OutputState, asks: bool, marker: Marker) -> Result<Ruling, Said> {
         match output {
-            OutputState::Missing => return Err(missing!("no done marker, and there is no output object")),
-            OutputState::Unparsable => {
-                return Err(missing!("no done marker, and the output is not JSON that can be taken"));
-            }
-            OutputState::Invalid => return Err(missing!("no done marker, and the output does not fit the schema")),
-            OutputState::Unchecked => {
-                return Err(missing!("no done marker, and there is an output, but no schema to check it with"));
-            }
+            OutputState::Missing => return Err(Said::NoObject),
+            OutputState::Unparsable => return Err(Said::NotJson),
+            OutputState::Invalid => return Err(Said::NotFitting),
+            OutputState::Unchecked => return Err(Said::NoSchema),
             OutputState::Valid => {}
         }
-        let against = match self.plan.soft_completion {
-            SoftCompletion::Never => Some(missing!("the output fits the schema, but soft completion is switched off")),
-            SoftCompletion::UnlessAsking if asks => {
-                Some(missing!("the output fits the schema, but the same turn asks the user"))
-            }
-            SoftCompletion::UnlessAsking if marker == Marker::Declined => {
-                Some(missing!("the output fits the schema, but the agent says it is not done"))
-            }
-            _ if !self.found.has_output_object => Some(missing!("the output fits the schema, but it is not an object")),
-            SoftCompletion::UnlessAsking | SoftCompletion::Always => None,
-        };
-        if let Some(reason) = against {
-            return Err(reason);
+        match self.plan.soft_completion {
+            SoftCompletion::Never => return Err(Said::SoftIsOff),
+            SoftCompletion::UnlessAsking if asks => return Err(Said::FitsButAsks),
+            SoftCompletion::UnlessAsking if marker == Marker::Declined => return Err(Said::FitsButDeclined),
+            _ if !self.found.has_output_object => return Err(Said::FitsButNoObject),
+            SoftCompletion::UnlessAsking | SoftCompletion::Always => {}
         }
-        let ruling = self.complete("GATE-5", "the output fits the schema");
-        if matches!(ruling, Ruling::Complete { .. }) {
+        let ruling = self.complete(Said::SoftFits);
+        if matches!(ruling, Ruling::Complete) {
             self.warn(
                 Code::InteractiveCompletedWithoutDoneMarker,
                 "the output fits the schema, but the agent did not say it was done",
@@ -255,14 +262,17 @@ impl Bench<'_> {
             Some(max) if position.attempt_number >= max => {
                 let message =
                     format!("attempt {} of {max} ended without evidence of completion", position.attempt_number);
-                return Some(self.fail("GATE-6", Code::InteractiveMaxAttemptExceeded, message));
+                return Some(fail("GATE-6", Code::InteractiveMaxAttemptExceeded, message));
             }
-            Some(max) => self.passed("GATE-6", format!("attempt {} of {max}", position.attempt_number)),
-            None => self.passed("GATE-6", "attempts are not limited"),
+            Some(max) => {
+                self.plain.attempt = (position.attempt_number, max);
+                self.say(Said::AttemptsLeft);
+            }
+            None => self.say(Said::AttemptsUnlimited),
         }
         if position.interactions >= self.plan.limits.interactions {
             let message = format!("questions asked: {}, as many as the limit allows", position.interactions);
-            return Some(self.fail("GATE-11", Code::InteractionLimitExceeded, message));
+            return Some(fail("GATE-11", Code::InteractionLimitExceeded, message));
         }
         None
     }
@@ -278,69 +288,69 @@ impl Bench<'_> {
             Some(code) if code != 0 => format!("the turn failed with exit code {code}"),
             _ => "the turn failed".to_owned(),
         };
-        self.decided("GATE-1", format!("{message}: {reason}"));
-        Ruling::Fail { rule: "GATE-1", code: reason, message }
+        let detail = format!("{message}: {reason}");
+        Ruling::Fail(Failure { rule: "GATE-1", code: reason, message, detail })
     }
 
     /// A success, unless an artifact is missing (GATE-8).
-    fn complete(&mut self, rule: &'static str, detail: &'static str) -> Ruling {
-        let missing: Vec<_> =
-            self.plan.required_artifacts.iter().filter(|path| !self.report.artifacts.contains(path)).collect();
+    fn complete(&mut self, said: Said) -> Ruling {
+        let required = &self.plan.required_artifacts;
+        let missing: Vec<_> = required.iter().filter(|path| !self.report.artifacts.contains(path)).collect();
         if missing.is_empty() {
-            if !self.plan.required_artifacts.is_empty() {
-                self.passed("GATE-8", "every required artifact exists");
+            if !required.is_empty() {
+                self.say(Said::ArtifactsExist);
             }
-            self.decided(rule, detail);
-            return Ruling::Complete { rule };
+            self.say(said);
+            return Ruling::Complete;
         }
         let names = missing.iter().map(|path| text::quoted(path)).collect::<Vec<_>>().join(", ");
-        self.passed(rule, detail);
-        self.fail("GATE-8", Code::ArtifactMissing, format!("missing: {names}"))
+        self.say(said);
+        fail("GATE-8", Code::ArtifactMissing, format!("missing: {names}"))
     }
 
-    fn bad_output(&mut self, rule: &'static str) -> Ruling {
-        let output = self.found.evidence.output;
-        let code = match output {
-            OutputState::Missing => Code::OutputMissing,
-            OutputState::Unparsable => Code::OutputUnparsable,
-            OutputState::Invalid | OutputState::Valid | OutputState::Unchecked => Code::OutputSchemaInvalid,
+    fn bad_output(&self, rule: &'static str) -> Ruling {
+        let (code, message) = match self.found.evidence.output {
+            OutputState::Missing => (Code::OutputMissing, "there is no output object"),
+            OutputState::Unparsable => (Code::OutputUnparsable, "the output is not JSON that can be taken"),
+            OutputState::Invalid => (Code::OutputSchemaInvalid, "the output does not fit the schema"),
+            OutputState::Valid => (Code::OutputSchemaInvalid, "the output fits the schema"),
+            OutputState::Unchecked => (Code::OutputSchemaInvalid, "there is an output, but no schema to check it with"),
         };
-        self.fail(rule, code, describe_output(output).to_owned())
+        fail(rule, code, message.to_owned())
     }
 
-    fn fail(&mut self, rule: &'static str, code: Code, message: String) -> Ruling {
-        self.decided(rule, format!("{message}: {code}"));
-        Ruling::Fail { rule, code: code.as_str().to_owned(), message }
+    fn judgement(mut self, ruling: Ruling) -> Judgement {
+        self.plain.outcome = match &ruling {
+            Ruling::Complete => Verdict::Succeeded,
+            Ruling::Fail(_) => Verdict::Failed,
+            Ruling::Wait => Verdict::WaitingUser,
+        };
+        let question = matches!(ruling, Ruling::Wait).then(|| self.question());
+        let data_text = if matches!(ruling, Ruling::Complete) { self.found.data_text.take() } else { None };
+        Judgement { decision: self.decision(ruling), data_text, question }
     }
 
-    fn judgement(mut self, ruling: Ruling) -> Judged {
-        let (outcome, rule, code, message) = match ruling {
-            Ruling::Complete { rule } => (Verdict::Succeeded, rule, None, "the run is complete".to_owned()),
-            Ruling::Fail { rule, code, message } => (Verdict::Failed, rule, Some(code), message),
-            Ruling::Wait { rule, message } => (Verdict::WaitingUser, rule, None, message.to_owned()),
-        };
-        let question = (outcome == Verdict::WaitingUser).then(|| self.question());
-        let data_text = if outcome == Verdict::Succeeded { self.found.data_text.take() } else { None };
-        let decision = Decision {
-            outcome,
-            rule: Cow::Borrowed(rule),
-            code,
-            message,
-            evidence: self.found.evidence,
-            warnings: self.warnings,
-            diagnostics: self.found.diagnostics,
-            checks: self.checks,
-        };
-        Judged { decision, data_text, question }
+    fn decision(self, ruling: Ruling) -> Brief {
+        let Found { evidence, diagnostics, .. } = self.found;
+        let is_plain = self.warnings.is_empty() && diagnostics.is_empty() && evidence.violations.is_empty();
+        if is_plain && !matches!(ruling, Ruling::Fail(_)) {
+            return Brief::Plain(self.plain);
+        }
+        let mut decision = Decision { evidence, warnings: self.warnings, diagnostics, ..self.plain.told() };
+        if let Ruling::Fail(Failure { rule, code, message, detail }) = ruling {
+            decision.checks.push(GateCheck { gate: rule.into(), result: GateResult::Decided, detail: detail.into() });
+            (decision.rule, decision.code, decision.message) = (rule.into(), Some(code), message);
+        }
+        Brief::Full(decision.into())
     }
 
     /// The baseline (PEND-2), enriched by what the agent offered (PEND-3).
     fn question(&mut self) -> Question {
-        let words = std::mem::take(&mut self.found.last_words);
+        let words = self.found.last_words;
         let (kept, bytes) = (words.len(), self.found.last_words_bytes);
         let baseline = Question {
-            prompt: if words.is_empty() { FALLBACK_PROMPT.to_owned() } else { words },
-            default_decision_policy: DEFAULT_DECISION_POLICY.to_owned(),
+            prompt: if words.is_empty() { FALLBACK_PROMPT } else { words }.to_owned(),
+            default_decision_policy: DEFAULT_DECISION_POLICY.into(),
             ..Question::default()
         };
         if bytes > kept && !self.found.evidence.asks {
@@ -353,12 +363,8 @@ impl Bench<'_> {
         }
     }
 
-    fn passed(&mut self, gate: &'static str, detail: impl Into<Cow<'static, str>>) {
-        self.checks.push(GateCheck { gate: gate.into(), result: GateResult::Passed, detail: detail.into() });
-    }
-
-    fn decided(&mut self, gate: &'static str, detail: impl Into<Cow<'static, str>>) {
-        self.checks.push(GateCheck { gate: gate.into(), result: GateResult::Decided, detail: detail.into() });
+    fn say(&mut self, said: Said) {
+        self.plain.say(said);
     }
 
     fn warn(&mut self, code: Code, message: &str) {
@@ -366,14 +372,9 @@ impl Bench<'_> {
     }
 }
 
-fn describe_output(output: OutputState) -> &'static str {
-    match output {
-        OutputState::Missing => "there is no output object",
-        OutputState::Unparsable => "the output is not JSON that can be taken",
-        OutputState::Invalid => "the output does not fit the schema",
-        OutputState::Valid => "the output fits the schema",
-        OutputState::Unchecked => "there is an output, but no schema to check it with",
-    }
+fn fail(rule: &'static str, code: Code, message: String) -> Ruling {
+    let detail = format!("{message}: {code}");
+    Ruling::Fail(Failure { rule, code: code.as_str().to_owned(), message, detail })
 }
 
 /// The question of a turn that said nothing.

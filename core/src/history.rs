@@ -5,9 +5,12 @@ use std::ops::Deref;
 
 use crate::interaction::{InteractionRecord, ResolutionMode};
 
-/// Append-only (HIST-1).
+/// Append-only (HIST-1). Most runs that wait have asked for the first time: as long as it is empty it takes no room.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct History {
+pub(crate) struct History(Option<Box<Resolved>>);
+
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Resolved {
     records: Vec<InteractionRecord>,
     /// Which of them have an idempotency key, in the order of their keys.
     keyed: Vec<u32>,
@@ -17,6 +20,32 @@ pub(crate) struct History {
 
 impl History {
     pub(crate) fn push(&mut self, record: InteractionRecord) {
+        self.0.get_or_insert_default().push(record);
+    }
+
+    /// The reply that was taken under this key.
+    pub(crate) fn with_key(&self, key: &str) -> Option<&InteractionRecord> {
+        self.0.as_ref()?.with_key(key)
+    }
+
+    /// Whether each key stands for one reply; what comes back from outside may say anything.
+    pub(crate) fn has_each_key_once(&self) -> bool {
+        self.0.as_ref().is_none_or(|resolved| resolved.has_each_key_once())
+    }
+
+    /// How many got an answer, of a person or an automatic one.
+    pub(crate) fn answered(&self) -> u64 {
+        self.0.as_ref().map_or(0, |resolved| resolved.answered)
+    }
+
+    /// How many were decided because nobody answered in time.
+    pub(crate) fn auto_decided(&self) -> u64 {
+        self.0.as_ref().map_or(0, |resolved| resolved.auto_decided)
+    }
+}
+
+impl Resolved {
+    fn push(&mut self, record: InteractionRecord) {
         if let Some(key) = record.idempotency_key.as_deref() {
             let place = self.place_of(key);
             // A run has far fewer interactions than that (BAD-2).
@@ -27,26 +56,14 @@ impl History {
         self.records.push(record);
     }
 
-    /// The reply that was taken under this key.
-    pub(crate) fn with_key(&self, key: &str) -> Option<&InteractionRecord> {
+    fn with_key(&self, key: &str) -> Option<&InteractionRecord> {
         let index = self.keyed.get(self.place_of(key))?;
         self.records.get(*index as usize).filter(|record| record.idempotency_key.as_deref() == Some(key))
     }
 
-    /// Whether each key stands for one reply; what comes back from outside may say anything.
-    pub(crate) fn has_each_key_once(&self) -> bool {
+    fn has_each_key_once(&self) -> bool {
         let (before, behind) = (self.keyed.iter(), self.keyed.iter().skip(1));
         before.zip(behind).all(|(one, next)| self.key(*one) != self.key(*next))
-    }
-
-    /// How many got an answer, of a person or an automatic one.
-    pub(crate) fn answered(&self) -> u64 {
-        self.answered
-    }
-
-    /// How many were decided because nobody answered in time.
-    pub(crate) fn auto_decided(&self) -> u64 {
-        self.auto_decided
     }
 
     /// Where a key stands among the others, or would.
@@ -61,7 +78,7 @@ impl History {
 
 impl From<Vec<InteractionRecord>> for History {
     fn from(records: Vec<InteractionRecord>) -> History {
-        let mut history = History { records: Vec::with_capacity(records.len()), ..History::default() };
+        let mut history = History::default();
         for record in records {
             history.push(record);
         }
@@ -73,6 +90,6 @@ impl Deref for History {
     type Target = [InteractionRecord];
 
     fn deref(&self) -> &[InteractionRecord] {
-        &self.records
+        self.0.as_ref().map_or(&[], |resolved| &resolved.records)
     }
 }

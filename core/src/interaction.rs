@@ -1,5 +1,9 @@
 //! Questions to the user: the pending one, the answered ones, and what both are made of.
 
+use std::borrow::Cow;
+use std::ops::{Deref, DerefMut};
+use std::sync::LazyLock;
+
 use serde_json::{Map, Value};
 
 use crate::json;
@@ -88,13 +92,52 @@ pub struct Question {
     /// Answers the agent suggests.
     pub options: Vec<ChoiceOption>,
     /// Anything the agent tells the user interface.
-    pub ui_hints: Map<String, Value>,
+    pub ui_hints: FreeForm,
     /// What an automatic decision goes by when nobody answers.
-    pub default_decision_policy: String,
+    pub default_decision_policy: Cow<'static, str>,
     /// Names of fields the agent would like to have filled in.
     pub required_fields: Vec<String>,
     /// What the agent said around the question, and what it called things before the core renamed them.
-    pub context: Map<String, Value>,
+    pub context: FreeForm,
+}
+
+/// Members that the agent names and shapes freely. Most questions have none, and none take no room.
+#[derive(Clone, Debug, Default)]
+pub struct FreeForm(Option<Box<Map<String, Value>>>);
+
+impl FreeForm {
+    /// The members as a map of their own.
+    #[must_use]
+    pub fn to_map(&self) -> Map<String, Value> {
+        self.deref().clone()
+    }
+}
+
+impl From<Map<String, Value>> for FreeForm {
+    fn from(members: Map<String, Value>) -> FreeForm {
+        FreeForm((!members.is_empty()).then(|| Box::new(members)))
+    }
+}
+
+impl PartialEq for FreeForm {
+    fn eq(&self, other: &FreeForm) -> bool {
+        **self == **other
+    }
+}
+
+impl Deref for FreeForm {
+    type Target = Map<String, Value>;
+
+    fn deref(&self) -> &Map<String, Value> {
+        static NONE: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
+        self.0.as_deref().unwrap_or(&NONE)
+    }
+}
+
+impl DerefMut for FreeForm {
+    fn deref_mut(&mut self) -> &mut Map<String, Value> {
+        self.0.get_or_insert_default()
+    }
 }
 
 impl Writable for Question {
@@ -103,10 +146,10 @@ impl Writable for Question {
             out.member("kind", &self.kind);
             out.member("prompt", &self.prompt);
             out.member("options", &self.options);
-            out.member("ui_hints", &json_text(&self.ui_hints));
+            out.member("ui_hints", &json_text(&*self.ui_hints));
             out.member("default_decision_policy", &self.default_decision_policy);
             out.member("required_fields", &self.required_fields);
-            out.member("context", &json_text(&self.context));
+            out.member("context", &json_text(&*self.context));
         });
     }
 }
@@ -129,8 +172,8 @@ impl Readable for Question {
         members.take("required_fields", &mut self.required_fields);
         members.take("context", &mut context);
         members.end();
-        self.ui_hints = ui_hints.0;
-        self.context = context.0;
+        self.ui_hints = ui_hints.0.into();
+        self.context = context.0.into();
     }
 }
 

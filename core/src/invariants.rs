@@ -2,7 +2,7 @@
 
 use crate::codes::Code;
 use crate::effect::EffectRef;
-use crate::gate::{FALLBACK_PROMPT, Verdict};
+use crate::gate::{Brief, FALLBACK_PROMPT, Verdict};
 use crate::interaction::ResolutionMode;
 use crate::json;
 use crate::limits::Limits;
@@ -179,7 +179,7 @@ fn ended(run: &Run) -> Result<(), Broken> {
         }
         Some(Outcome::Failed(error)) => {
             let code = Some(&error.code);
-            let by_gate = decided(run, Verdict::Failed) && run.decision().and_then(|last| last.code.as_ref()) == code;
+            let by_gate = decided(run, Verdict::Failed) && run.brief().and_then(Brief::code) == code;
             let by_event = FAILURES_WITHOUT_A_GATE.iter().any(|known| known.as_str() == error.code);
             ensure(by_gate || by_event, "life.state.how.code", "is not why the run failed")
         }
@@ -191,7 +191,7 @@ fn ended(run: &Run) -> Result<(), Broken> {
 }
 
 fn decided(run: &Run, outcome: Verdict) -> bool {
-    run.decision().is_some_and(|decision| decision.outcome == outcome)
+    run.brief().is_some_and(|decision| decision.outcome() == outcome)
 }
 
 fn result(run: &Run, data_text: Option<&str>) -> Result<(), Broken> {

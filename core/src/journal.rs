@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::codes::Code;
 use crate::effect::Effect;
 use crate::event::{Event, RecordedTurn};
-use crate::gate::Judged;
+use crate::gate::Judgement;
 use crate::invariants;
 use crate::json::{self, MAX_DOCUMENT_DEPTH};
 use crate::plan::RunPlan;
@@ -31,7 +31,7 @@ pub struct JournalEntry {
     /// What happened.
     pub event: Event,
     /// What a turn was judged to be, for [`JournalEntry::compact`].
-    judged: Option<Box<Judged>>,
+    judged: Option<Box<Judgement>>,
 }
 
 writable!(JournalEntry { revision, at, event });
@@ -45,13 +45,17 @@ struct EntryIn {
 readable!(EntryIn { revision, at, event });
 
 impl JournalEntry {
-    pub(crate) fn new(revision: u64, at: Timestamp, event: Event, judged: Option<Box<Judged>>) -> JournalEntry {
+    pub(crate) fn new(revision: u64, at: Timestamp, event: Event, judged: Option<Box<Judgement>>) -> JournalEntry {
         JournalEntry { revision, at, event, judged }
     }
 
     /// What a turn was judged to be, for a binding that keeps entries as text.
     #[must_use]
-    pub fn judged(&self) -> Option<&Judged> {
+    pub fn judged(&self) -> Option<&dyn Writable> {
+        self.judgement().map(|judgement| judgement as &dyn Writable)
+    }
+
+    pub(crate) fn judgement(&self) -> Option<&Judgement> {
         self.judged.as_deref()
     }
 
@@ -68,6 +72,7 @@ impl JournalEntry {
     pub fn from_json(entry: &str, judged: Option<&str>) -> Result<JournalEntry, LoadError> {
         let EntryIn { revision, at, event } = read(read_text(entry)?).map_err(broken)?;
         let judged = judged.map(|text| read(read_text(text)?).map_err(broken)).transpose()?;
+        let judged = judged.map(|judged| Box::new(Judgement::of(judged)));
         Ok(JournalEntry { revision, at, event, judged })
     }
 
@@ -82,7 +87,7 @@ impl JournalEntry {
                     slot_id: report.slot_id,
                     session_handle: report.session_handle,
                     report_digest,
-                    judged: *judged,
+                    judged: judged.told(),
                 };
                 JournalEntry::new(self.revision, self.at, Event::TurnDecided(Box::new(turn)), None)
             }

@@ -34,7 +34,7 @@
 //!
 //! # Reading order
 //! Vocabulary: `time`, `codes`, `limits`, `read`, `write`, `event`, `effect`, `state`, `interaction`, `plan`, `receipt`.
-//! Decisions: `admission`, `schema`, `json`, `evidence`, `ask_user`, `gate`, `wait`, `replies`, `patch`.
+//! Decisions: `admission`, `schema`, `json`, `evidence`, `ask_user`, `yaml`, `gate`, `wait`, `replies`, `patch`.
 //! Machine: `transition`, `run`, `invariants`, `storage`, `snapshot`, `journal`.
 //! Answers: `views`, `explain`, `timeline`, `observe`, `hosting`, `job`.
 
@@ -64,6 +64,7 @@ mod schema;
 #[cfg(feature = "streams")]
 mod stream;
 mod wait;
+mod yaml;
 // machine: the only code that moves state
 mod history;
 mod invariants;
@@ -84,14 +85,16 @@ mod views;
 pub use admission::{HostSettings, Manifest, Problem, Refusal, RunRequest, SkillView, admit, describe_skill};
 pub use codes::{Code, CodeInfo, CodeKind, Note};
 pub use effect::{Action, Effect, Notice, ResumeFrom};
-pub use event::{Event, Message, RecordedTurn, Reply, TurnReport, Usage};
+pub use event::{Event, Message, PlainMember, RecordedTurn, Reply, TurnReport, Usage};
 pub use evidence::{DONE_MARKER, Evidence, Marker, OutputState, Source};
 #[doc(hidden)]
 pub use explain::reading_steps;
 pub use explain::{Explanation, WhyNot, evaluate_turn};
 pub use gate::{Decision, GateCheck, GateResult, Judged, Verdict};
 pub use hosting::{Attach, Due, Found, GivenUp, Perform, Resumption, run_of_slot, unreadable_report};
-pub use interaction::{ChoiceOption, InteractionKind, InteractionRecord, PendingInteraction, Question, ResolutionMode};
+pub use interaction::{
+    ChoiceOption, FreeForm, InteractionKind, InteractionRecord, PendingInteraction, Question, ResolutionMode,
+};
 pub use job::{Job, RequestKind, read_job, request_event};
 pub use journal::{JOURNAL_VERSION, Journal, JournalEntry, Replayed, replay};
 pub use json::{Document, parse_json};
@@ -99,7 +102,7 @@ pub use limits::Limits;
 #[cfg(feature = "observe")]
 pub use observe::{Observation, Ruled};
 pub use patch::{PatchWording, patch_skill};
-pub use plan::{ExecutionMode, InterruptedTurn, Profile, RunPlan, SoftCompletion};
+pub use plan::{ExecutionMode, InterruptedTurn, PlanSettings, Profile, RunPlan, SoftCompletion};
 pub use receipt::{Receipt, ReceiptKind, Rejected, Resolved};
 pub use run::{Applied, Keep, Outstanding, Prepared, Run};
 #[cfg(feature = "host-validator")]

@@ -2,26 +2,26 @@
 //! for ids and numbers (OBS-1 to OBS-5). Every host and every language counts and traces the same.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use crate::codes::Code;
 use crate::event::{Event, Usage};
-use crate::gate::{Decision, Verdict};
+use crate::gate::{Brief, Verdict};
 use crate::interaction::ResolutionMode;
 use crate::journal::JournalEntry;
-use crate::plan::ExecutionMode;
+use crate::plan::RunPlan;
 use crate::run::Run;
 use crate::state::{Ended, Outcome, State, Status};
 use crate::time::Timestamp;
 use crate::timeline::{Actor, told};
 use crate::transition::Next;
-use crate::write::writable;
+use crate::write::{Writable, Writer, serialize_as_written, writable};
 
 /// One step of a run, or one event that it rejected, as meters, traces and logs may know it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Observation {
-    /// The run.
-    pub run_id: String,
+    plan: Arc<RunPlan>,
     /// Its revision after the step; a rejected event changes none.
     pub revision: u64,
     /// The time that the run counts: that of the host, but never behind the latest it has seen (LIFE-4).
@@ -30,10 +30,6 @@ pub struct Observation {
     pub event: &'static str,
     /// Who brought it; absent if nobody can know.
     pub by: Option<Actor>,
-    /// The engine, which is one of the host's table.
-    pub engine: String,
-    /// The mode.
-    pub execution_mode: ExecutionMode,
     /// The number of the last turn that had started.
     pub attempt_number: u32,
     /// Where the run was after it.
@@ -54,24 +50,38 @@ pub struct Observation {
     pub rejected: Option<&'static str>,
 }
 
-writable!(Observation {
-    run_id,
-    revision,
-    at,
-    event,
-    by,
-    engine,
-    execution_mode,
-    attempt_number,
-    status,
-    left,
-    lasted_ms,
-    decision,
-    resolution_mode,
-    code,
-    usage,
-    rejected
-});
+impl Observation {
+    /// The settings of the run, which has them in common with what is observed of it: its id, its engine and its mode.
+    #[must_use]
+    pub fn plan(&self) -> &RunPlan {
+        &self.plan
+    }
+}
+
+impl Writable for Observation {
+    fn write(&self, out: &mut Writer) {
+        out.object(|out| {
+            out.member("run_id", &self.plan.run_id);
+            out.member("revision", &self.revision);
+            out.member("at", &self.at);
+            out.member("event", &self.event);
+            out.member("by", &self.by);
+            out.member("engine", &self.plan.engine);
+            out.member("execution_mode", &self.plan.execution_mode);
+            out.member("attempt_number", &self.attempt_number);
+            out.member("status", &self.status);
+            out.member("left", &self.left);
+            out.member("lasted_ms", &self.lasted_ms);
+            out.member("decision", &self.decision);
+            out.member("resolution_mode", &self.resolution_mode);
+            out.member("code", &self.code);
+            out.member("usage", &self.usage);
+            out.member("rejected", &self.rejected);
+        });
+    }
+}
+
+serialize_as_written!(Observation);
 
 /// A decision without what the turn showed.
 #[derive(Clone, Debug, PartialEq)]
@@ -115,7 +125,7 @@ impl Run {
             status: state.status(),
             left: is_left.then(|| self.status()),
             lasted_ms: is_left.then(|| plain.at.millis_since(since)),
-            decision: entry.judged().map(|judged| Ruled::of(&judged.decision)),
+            decision: entry.judgement().map(|judged| Ruled::of(&judged.decision)),
             resolution_mode: next.record.as_ref().map(|record| record.resolution_mode),
             code: match state {
                 State::Ended(Ended { how: Outcome::Failed(error) | Outcome::Canceled(error) }) => {
@@ -133,13 +143,11 @@ impl Run {
 
     fn observation(&self, event: &'static str, by: Option<Actor>, now: Timestamp) -> Observation {
         Observation {
-            run_id: self.plan().run_id.clone(),
+            plan: self.plan().clone(),
             revision: self.revision(),
             at: now.max(self.updated_at()),
             event,
             by,
-            engine: self.plan().engine.clone(),
-            execution_mode: self.plan().execution_mode,
             attempt_number: self.attempt_number(),
             status: self.status(),
             left: None,
@@ -154,12 +162,12 @@ impl Run {
 }
 
 impl Ruled {
-    fn of(decision: &Decision) -> Ruled {
+    fn of(decision: &Brief) -> Ruled {
         Ruled {
-            outcome: decision.outcome,
-            rule: decision.rule.clone(),
-            code: decision.code.as_deref().map(bounded),
-            warnings: decision.warnings.iter().map(|warning| warning.code).collect(),
+            outcome: decision.outcome(),
+            rule: decision.rule(),
+            code: decision.code().map(|code| bounded(code)),
+            warnings: decision.warnings().iter().map(|warning| warning.code).collect(),
         }
     }
 }

@@ -1,21 +1,33 @@
 //! The plan of a run: every setting resolved. Made by admission, or read back from a snapshot; never changed.
 
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::codes::{Code, Note};
 use crate::json;
 use crate::limits::Limits;
-use crate::read::read;
+use crate::read::{Readable, Reading, read};
 use crate::schema::OutputSchema;
 use crate::storage::LoadError;
 use crate::wire::{names, record};
+use crate::write::{Writable, Writer, serialize_as_written};
 
-/// An admitted run's settings.
+/// An admitted run's id and its settings, which it derefs to.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RunPlan {
     /// The run's id, chosen by the host.
     pub run_id: String,
+    settings: Arc<PlanSettings>,
+}
+
+/// An admitted run's settings. Runs that have the same share them.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct PlanSettings {
     /// The engine that runs the turns.
     pub engine: String,
     /// Whether anybody may be asked.
@@ -42,8 +54,7 @@ pub struct RunPlan {
     pub warnings: Vec<Note>,
 }
 
-record!(RunPlan {
-    run_id,
+record!(PlanSettings {
     engine,
     execution_mode,
     require_user_reply,
@@ -57,6 +68,74 @@ record!(RunPlan {
     limits,
     warnings
 });
+
+/// On the wire the settings stand beside the id.
+impl Writable for RunPlan {
+    fn write(&self, out: &mut Writer) {
+        out.object(|out| {
+            out.member("run_id", &self.run_id);
+            out.members_of(&*self.settings);
+        });
+    }
+}
+
+serialize_as_written!(RunPlan);
+
+impl Readable for RunPlan {
+    fn blank() -> RunPlan {
+        RunPlan { run_id: String::new(), settings: Arc::new(PlanSettings::blank()) }
+    }
+
+    fn read(&mut self, value: Value, reading: &mut Reading) {
+        let mut members = reading.members(value);
+        members.take("run_id", &mut self.run_id);
+        let mut settings = PlanSettings::blank();
+        members.rest(&mut settings);
+        self.settings = settings.shared();
+    }
+}
+
+impl Deref for RunPlan {
+    type Target = PlanSettings;
+
+    fn deref(&self) -> &PlanSettings {
+        &self.settings
+    }
+}
+
+/// Settings in use, so that a thousand runs of one skill share theirs. A memory that never changes an answer.
+static SHARED: Mutex<Vec<Weak<PlanSettings>>> = Mutex::new(Vec::new());
+
+impl PlanSettings {
+    /// The same settings in one place for all, if they are known.
+    fn shared(self) -> Arc<PlanSettings> {
+        // The list is whole at any time, so a panic elsewhere does not spoil it.
+        let mut known = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(same) = known.iter().filter_map(Weak::upgrade).find(|known| known.can_stand_for(&self)) {
+            return same;
+        }
+        if known.len() >= MOST_SHARED {
+            known.retain(|settings| settings.strong_count() > 0);
+            // If all of them are in use, the older half is as likely to be asked for as any.
+            let too_many = known.len().saturating_sub(MOST_SHARED / 2);
+            known.drain(..too_many);
+        }
+        let settings = Arc::new(self);
+        known.push(Arc::downgrade(&settings));
+        settings
+    }
+
+    /// Equal is not enough: a schema of the same text may be known to another validator.
+    fn can_stand_for(&self, other: &PlanSettings) -> bool {
+        let same_schema = match (&self.output_schema, &other.output_schema) {
+            (Some(one), Some(other)) => one.is_shared_with(other),
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        same_schema && self == other
+    }
+}
+
+const MOST_SHARED: usize = 256;
 
 /// Whether a run may ask.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -124,6 +203,10 @@ impl ExecutionMode {
 }
 
 impl RunPlan {
+    pub(crate) fn new(run_id: String, settings: PlanSettings) -> RunPlan {
+        RunPlan { run_id, settings: settings.shared() }
+    }
+
     /// Reads a plan back from its JSON text, as a snapshot holds it.
     ///
     /// # Errors
@@ -133,8 +216,28 @@ impl RunPlan {
             .map_err(|fault| LoadError::new(Code::SnapshotInvalid, "the document", fault.to_string()))?;
         read(plan).map_err(|misread| misread.load_error(Code::SnapshotInvalid))
     }
+}
 
+impl PlanSettings {
     pub(crate) fn is_interactive(&self) -> bool {
         self.execution_mode == ExecutionMode::Interactive
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One test, because the list is one for all.
+    #[test]
+    fn runs_with_the_same_settings_share_them_if_they_are_not_too_many() {
+        let with = |seconds: u64| PlanSettings { session_timeout_sec: seconds, ..PlanSettings::blank() }.shared();
+        let (one, same, other) = (with(1), with(1), with(2));
+        assert!(Arc::ptr_eq(&one, &same));
+        assert!(!Arc::ptr_eq(&one, &other));
+
+        let living: Vec<_> = (1..1000).map(with).collect();
+        assert!(SHARED.lock().is_ok_and(|known| known.len() <= MOST_SHARED));
+        assert!(living.iter().zip(1..).all(|(settings, seconds)| settings.session_timeout_sec == seconds));
     }
 }

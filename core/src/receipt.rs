@@ -94,7 +94,7 @@ impl Receipt {
     /// The HTTP status of a response that carries this receipt.
     #[must_use]
     pub fn http_status(&self) -> u16 {
-        self.code.map_or(200, |code| code.info().http)
+        self.code.map_or(200, Code::http)
     }
 }
 

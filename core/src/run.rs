@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::codes::{Code, Note};
 use crate::effect::{Action, Effect};
 use crate::event::{Event, Reply};
-use crate::gate::Decision;
+use crate::gate::{Brief, Decision};
 use crate::history::History;
 use crate::interaction::{InteractionRecord, PendingInteraction};
 use crate::journal::JournalEntry;
@@ -39,7 +39,7 @@ pub(crate) struct Life {
     pub(crate) slots_requested: u64,
     pub(crate) session_handle: Option<String>,
     /// Why the last turn ended as it did.
-    pub(crate) decision: Option<Decision>,
+    pub(crate) decision: Option<Brief>,
     pub(crate) clock_went_backwards: bool,
     pub(crate) state: State,
 }
@@ -76,7 +76,7 @@ pub struct Applied {
 pub struct Prepared {
     applied: Applied,
     next: Option<Next>,
-    decision: Option<Decision>,
+    decision: Option<Brief>,
     now: Timestamp,
 }
 
@@ -146,7 +146,9 @@ impl Run {
     /// # Errors
     /// [`Rejected`] if the run cannot take this event; the run is unchanged.
     pub fn apply(&mut self, event: Event, now: Timestamp) -> Result<Applied, Rejected> {
-        self.prepare(event, now).map(|prepared| self.commit(prepared))
+        let mut prepared = self.prepare(event, now)?;
+        self.advance(&mut prepared);
+        Ok(prepared.applied)
     }
 
     /// Works out what an event does, and leaves the run as it is until [`Run::commit`].
@@ -200,18 +202,18 @@ impl Run {
     }
 
     /// Lets what was prepared happen. It must have been prepared by this run, and nothing else committed since.
-    pub fn commit(&mut self, prepared: Prepared) -> Applied {
-        let Prepared { applied, next, decision, now } = prepared;
-        if let Some(next) = next {
-            self.advance(next, decision, now);
-        }
-        applied
+    pub fn commit(&mut self, mut prepared: Prepared) -> Applied {
+        self.advance(&mut prepared);
+        prepared.applied
     }
 
-    fn advance(&mut self, next: Next, decision: Option<Decision>, now: Timestamp) {
+    /// Takes what is prepared where it is: it is large to be handed around.
+    fn advance(&mut self, Prepared { next, decision, now, .. }: &mut Prepared) {
+        let Some(next) = next else { return };
+        let (now, decision) = (*now, decision.take());
         let ended = self.status().is_end();
         // First what could fail for want of memory: after it nothing can.
-        if let Some(record) = next.record.filter(|_| !ended) {
+        if let Some(record) = next.record.take().filter(|_| !ended) {
             self.history.push(record);
         }
         let life = &mut self.life;
@@ -220,7 +222,7 @@ impl Run {
         if ended {
             return;
         }
-        if let Some(state) = next.state {
+        if let Some(state) = next.state.take() {
             life.state = state;
         }
         life.clock_went_backwards |= now < life.updated_at;
@@ -228,7 +230,7 @@ impl Run {
         life.attempt_number = next.attempt_number;
         life.slots_requested = next.slots_requested;
         if next.session_handle.is_some() {
-            life.session_handle = next.session_handle;
+            life.session_handle = next.session_handle.take();
         }
         if decision.is_some() {
             life.decision = decision;
@@ -297,15 +299,20 @@ impl Run {
 
     /// Why the last turn ended as it did.
     #[must_use]
-    pub fn decision(&self) -> Option<&Decision> {
+    pub fn decision(&self) -> Option<Decision> {
+        self.brief().map(Brief::told)
+    }
+
+    /// The same as it is kept.
+    pub(crate) fn brief(&self) -> Option<&Brief> {
         self.life.decision.as_ref()
     }
 
     /// The decision that brought the run where it is; none if it has gone on since, or something else ended it.
-    pub(crate) fn standing_decision(&self) -> Option<&Decision> {
-        self.decision().filter(|decision| match (self.status(), self.outcome()) {
-            (Status::Failed, Some(Outcome::Failed(error))) => decision.code.as_ref() == Some(&error.code),
-            (status, _) => status == decision.outcome.status(),
+    pub(crate) fn standing_decision(&self) -> Option<&Brief> {
+        self.brief().filter(|decision| match (self.status(), self.outcome()) {
+            (Status::Failed, Some(Outcome::Failed(error))) => decision.code() == Some(&error.code),
+            (status, _) => status == decision.outcome().status(),
         })
     }
 

@@ -19,7 +19,6 @@ mod work;
 #[cfg(feature = "schema-engine")]
 mod tests;
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -32,7 +31,7 @@ use crate::codes::Code;
 use crate::json::{self, Document};
 use crate::limits::Limits;
 use crate::read::{Readable, Reading};
-use crate::text::{display_text, head};
+use crate::text::{TextSet, display_text, head};
 use crate::wire::record;
 use crate::write::{Writable, Writer, json_text, serialize_as_written};
 
@@ -171,6 +170,11 @@ impl OutputSchema {
         self.compiled.validator.is_some()
     }
 
+    /// Whether both are one compiled schema, not only one text.
+    pub(crate) fn is_shared_with(&self, other: &OutputSchema) -> bool {
+        Arc::ptr_eq(&self.compiled, &other.compiled)
+    }
+
     /// Whether the top level names this property, in `properties` or `required`.
     pub(crate) fn declares(&self, property: &str) -> bool {
         self.compiled.declared.iter().any(|name| name == property)
@@ -185,7 +189,7 @@ impl fmt::Debug for OutputSchema {
 
 impl PartialEq for OutputSchema {
     fn eq(&self, other: &Self) -> bool {
-        self.text() == other.text()
+        self.is_shared_with(other) || self.text() == other.text()
     }
 }
 
@@ -257,7 +261,7 @@ fn parse_schema_text(text: &str, depth: usize) -> Result<Value, SchemaProblem> {
 fn declared_names(root: &Value) -> Vec<String> {
     let mut names = Vec::new();
     let mut open = vec![root];
-    let mut seen = BTreeSet::new();
+    let mut seen = TextSet::default();
     while let Some(schema) = open.pop() {
         let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
         let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();

@@ -46,16 +46,13 @@ pub(crate) fn digest(parts: &[&str]) -> String {
         hasher.update((part.len() as u64).to_le_bytes());
         hasher.update(part.as_bytes());
     }
-    let mut text = String::with_capacity(64);
-    for byte in hasher.finalize() {
-        text.push(hexadecimal(byte >> 4));
-        text.push(hexadecimal(byte & 15));
-    }
-    text
+    let digits: Vec<u8> = hasher.finalize().iter().flat_map(|byte| [byte >> 4, byte & 15]).map(hexadecimal).collect();
+    // Digits are text.
+    String::from_utf8(digits).unwrap_or_default()
 }
 
-fn hexadecimal(digit: u8) -> char {
-    char::from(if digit < 10 { b'0' + digit } else { b'a' + (digit - 10) })
+const fn hexadecimal(digit: u8) -> u8 {
+    if digit < 10 { b'0' + digit } else { b'a' + (digit - 10) }
 }
 
 /// Checks a document's version before anything else of it is read.

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use serde_json::{Map, Value};
+
 /// The text with terminal escapes, control and bidi characters made visible, for logs, terminals and messages.
 ///
 /// Line breaks and tabs stay; everything else that does not print is written as `\u{1b}`.
@@ -21,6 +23,21 @@ pub fn display_text(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(shown)
+}
+
+/// Texts, each once. In a map of values, because every build has that.
+#[derive(Default)]
+pub(crate) struct TextSet(Map<String, Value>);
+
+impl TextSet {
+    /// Adds a text; whether it was not there yet.
+    pub(crate) fn insert(&mut self, text: &str) -> bool {
+        self.0.insert(text.to_owned(), Value::Null).is_none()
+    }
+
+    pub(crate) fn contains(&self, text: &str) -> bool {
+        self.0.contains_key(text)
+    }
 }
 
 /// The longest beginning of `text` with at most `bytes` bytes.

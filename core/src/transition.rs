@@ -3,7 +3,7 @@
 use crate::codes::Code;
 use crate::effect::{Action, Effect, EffectRef, Notice, ResumeFrom};
 use crate::event::{Event, Reply};
-use crate::gate::{self, Judged, Position, Verdict};
+use crate::gate::{self, Judgement, Position, Verdict};
 use crate::interaction::{InteractionRecord, PendingInteraction, Question, ResolutionMode};
 use crate::plan::{InterruptedTurn, Profile};
 use crate::receipt::{Receipt, ReceiptKind, Rejected};
@@ -30,7 +30,7 @@ pub(crate) struct Next {
     pub(crate) attempt_number: u32,
     pub(crate) slots_requested: u64,
     pub(crate) session_handle: Option<String>,
-    pub(crate) judged: Option<Box<Judged>>,
+    pub(crate) judged: Option<Box<Judgement>>,
     pub(crate) record: Option<InteractionRecord>,
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn step(run: &Run, event: &Event, now: Timestamp) -> Result<Step, Rej
         (State::Running(running), Event::TurnDecided(turn))
             if run.is_current_turn(turn.attempt_number, turn.slot_id.as_deref(), running) =>
         {
-            draft.finish_turn(running, Box::new(turn.judged.clone()), turn.session_handle.as_deref())
+            draft.finish_turn(running, Box::new(Judgement::of(turn.judged.clone())), turn.session_handle.as_deref())
         }
         (State::Running(running), Event::ProcessLost { attempt_number, slot_id })
             if run.is_current_process(*attempt_number, slot_id.as_ref()) =>
@@ -179,10 +179,10 @@ impl<'r> Draft<'r> {
     }
 
     /// running -> succeeded, failed or `waiting_user`
-    fn finish_turn(mut self, running: &Running, judged: Box<Judged>, session_handle: Option<&str>) -> Step {
+    fn finish_turn(mut self, running: &Running, judged: Box<Judgement>, session_handle: Option<&str>) -> Step {
         self.next.session_handle = session_handle.filter(|handle| !handle.trim().is_empty()).map(str::to_owned);
         let decision = &judged.decision;
-        let how = match decision.outcome {
+        let how = match decision.outcome() {
             Verdict::WaitingUser => {
                 let question = judged.question.clone().unwrap_or_default();
                 self.next.judged = Some(judged);
@@ -190,8 +190,8 @@ impl<'r> Draft<'r> {
             }
             Verdict::Succeeded => Outcome::Succeeded { data_text: judged.data_text.clone() },
             Verdict::Failed => Outcome::Failed(RunError {
-                code: decision.code.clone().unwrap_or_else(|| Code::ProcessFailed.as_str().to_owned()),
-                message: decision.message.clone(),
+                code: decision.code().cloned().unwrap_or_else(|| Code::ProcessFailed.as_str().to_owned()),
+                message: decision.message().into_owned(),
             }),
         };
         self.next.judged = Some(judged);

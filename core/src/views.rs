@@ -196,9 +196,9 @@ impl Run {
             None => (None, None),
         };
         let mut warnings = plan.warnings.clone();
-        warnings.extend(decision.iter().flat_map(|decision| decision.warnings.iter().cloned()));
+        warnings.extend(decision.iter().flat_map(|decision| decision.warnings().iter().cloned()));
         let mut diagnostics = self.own_diagnostics();
-        diagnostics.extend(decision.iter().flat_map(|decision| decision.diagnostics.iter().cloned()));
+        diagnostics.extend(decision.iter().flat_map(|decision| decision.diagnostics().iter().cloned()));
         StatusView {
             run_id: plan.run_id.clone(),
             status: self.status(),
@@ -286,10 +286,10 @@ impl From<&PendingInteraction> for InteractionView {
             prompt: question.prompt.clone(),
             display_prompt: display_text(&question.prompt).into_owned(),
             options: question.options.iter().map(OptionView::from).collect(),
-            ui_hints: question.ui_hints.clone(),
-            default_decision_policy: question.default_decision_policy.clone(),
+            ui_hints: question.ui_hints.to_map(),
+            default_decision_policy: question.default_decision_policy.to_string(),
             required_fields: question.required_fields.clone(),
-            context: question.context.clone(),
+            context: question.context.to_map(),
             attempt_number: pending.attempt_number,
             asked_at: pending.asked_at,
             deadline_at: pending.deadline_at,

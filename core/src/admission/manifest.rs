@@ -1,7 +1,5 @@
 //! The skill's side: `runner.json` and the schemas, checked (ADM-3, ADM-6, ADM-7).
 
-use std::collections::BTreeSet;
-
 use serde_json::{Map, Value};
 
 use super::{HostSettings, Manifest, Problem, found};
@@ -10,7 +8,7 @@ use crate::json;
 use crate::limits::Limits;
 use crate::plan::ExecutionMode;
 use crate::schema::OutputSchema;
-use crate::text;
+use crate::text::{self, TextSet};
 use crate::write::json_text;
 
 /// A skill as far as it could be read; `None` where a problem was told.
@@ -97,8 +95,10 @@ impl<'a> Reader<'a> {
 
     fn engines(&mut self) -> Option<Engines> {
         let before = self.problems.len();
-        let mut known = BTreeSet::new();
-        known.extend(self.host.engines.iter().map(|name| name.trim()));
+        let mut known = TextSet::default();
+        for name in &self.host.engines {
+            known.insert(name.trim());
+        }
         let declared = self.engine_names("engines", &known);
         let unsupported = self.engine_names("unsupported_engines", &known).unwrap_or_default();
         for name in declared.iter().flatten().filter(|name| unsupported.contains(name)) {
@@ -116,7 +116,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Names of engines, trimmed, each once, in order; every one must be known to the host.
-    fn engine_names(&mut self, field: &str, known: &BTreeSet<&str>) -> Option<Vec<String>> {
+    fn engine_names(&mut self, field: &str, known: &TextSet) -> Option<Vec<String>> {
         let names = self.texts(field)?;
         for (index, name) in names.iter().enumerate().filter(|(_, name)| !known.contains(name.trim())) {
             let message = format!("{} is not an engine this host knows", text::quoted(name));
@@ -189,8 +189,8 @@ impl<'a> Reader<'a> {
 }
 
 fn unique<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
-    let mut seen = BTreeSet::new();
-    names.filter(|name| seen.insert(*name)).map(str::to_owned).collect()
+    let mut seen = TextSet::default();
+    names.filter(|name| seen.insert(name)).map(str::to_owned).collect()
 }
 
 fn invalid(path: impl Into<String>, message: impl Into<String>) -> Problem {

@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use super::{Event, Reply, TurnReport};
 
-/// A member of a plain event.
+/// A member of an event that is plain: see [`Event::from_plain`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum PlainMember<'t> {
+pub enum PlainMember<'t> {
     /// A text.
     Text(&'t str),
     /// A whole number.
@@ -30,11 +30,13 @@ impl<'t> PlainMember<'t> {
 }
 
 impl Event {
-    /// An event whose members are texts and whole numbers.
+    /// Reads an event whose members are texts and whole numbers, without a tree of them: for bindings that find them so in
+    /// their runtime's own data.
     ///
     /// None if it has another member, or if anything else is strange about it: then [`Event::from_value`] says what it is, or what is
     /// wrong with it.
-    fn from_plain(members: &[(&str, PlainMember)]) -> Option<Event> {
+    #[must_use]
+    pub fn from_plain(members: &[(&str, PlainMember)]) -> Option<Event> {
         let members = Plain(members);
         let event = match members.of("type")?.text()? {
             "slot_granted" => {

@@ -142,7 +142,7 @@ fn assert_receipt(receipt: &Receipt) {
 /// # Panics
 /// If it says another one.
 pub fn assert_observation(plan: &RunPlan, observed: &Observation) {
-    assert_eq!((&observed.run_id, &observed.engine), (&plan.run_id, &plan.engine));
+    assert_eq!(observed.plan(), plan);
     let mut rest = json!(observed);
     for owned in ["run_id", "engine"] {
         rest[owned] = Value::Null;
