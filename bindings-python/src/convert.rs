@@ -2,15 +2,57 @@
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::sync::critical_section::with_critical_section;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 use serde_json::{Map, Number, Value};
-use turnlatch::{Writable, json_value};
+use turnlatch::{Event, PlainMember, Timestamp, Writable, json_value};
 
 use crate::errors::malformed;
 
 /// Deeper than any event may be; far less than what the stack holds.
 const MAX_DEPTH: usize = 256;
 const MAX_PLACE_CHARACTERS: usize = 100;
+/// More than the members of any plain event.
+const MAX_PLAIN_MEMBERS: usize = 8;
+
+/// An event that is read at once, and how many bytes its texts have: a dict with a few texts and whole numbers. None for any
+/// other, and for whatever is strange: [`event_value`] says what it is, or what is wrong with it.
+pub(crate) fn plain_event(object: &Bound<'_, PyAny>) -> Option<(Event, usize)> {
+    let dict = object.cast_exact::<PyDict>().ok().filter(|dict| dict.len() <= MAX_PLAIN_MEMBERS)?;
+    let pairs = pairs_of(dict);
+    let mut members = Vec::with_capacity(pairs.len());
+    let mut bytes = 0;
+    for (key, value) in &pairs {
+        let member = match text_in(value) {
+            Some(text) => {
+                bytes += text.len();
+                PlainMember::Text(text)
+            }
+            None => PlainMember::Number(number_in(value)?),
+        };
+        members.push((text_in(key)?, member));
+    }
+    Event::from_plain(&members).map(|event| (event, bytes))
+}
+
+/// A time that is an int and nothing more.
+pub(crate) fn plain_time(object: &Bound<'_, PyAny>) -> Option<Timestamp> {
+    number_in(object).and_then(Timestamp::from_millis)
+}
+
+fn text_in<'t>(object: &'t Bound<'_, PyAny>) -> Option<&'t str> {
+    object.cast_exact::<PyString>().ok()?.to_str().ok()
+}
+
+/// A bool is an int to Python, but not exactly.
+fn number_in(object: &Bound<'_, PyAny>) -> Option<u64> {
+    object.cast_exact::<PyInt>().ok()?.extract().ok()
+}
+
+/// A copy of the pairs: data of Python's own making could change the dict while it is read.
+fn pairs_of<'p>(dict: &Bound<'p, PyDict>) -> Vec<(Bound<'p, PyAny>, Bound<'p, PyAny>)> {
+    with_critical_section(dict.as_any(), || dict.iter().collect())
+}
 
 /// An event, report or time: dicts with string keys, lists, strings, numbers, booleans and None. Anything else in it is
 /// malformed, as it would be in an event's text.
@@ -103,8 +145,7 @@ fn value_at(object: &Bound<'_, PyAny>, depth: usize) -> Result<Value, Unfit> {
         return number.map(Value::Number).ok_or_else(|| Unfit::value("a number is not finite"));
     }
     if let Ok(dict) = object.cast::<PyDict>() {
-        // A copy of the pairs: data of Python's own making could change the dict while it is read.
-        return members(dict.items().extract()?, depth);
+        return members(pairs_of(dict), depth);
     }
     if let Ok(list) = object.cast::<PyList>() {
         return items(list.iter(), depth);

@@ -3,19 +3,20 @@
 mod convert;
 mod errors;
 mod stream;
+mod told;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyDict, PyList, PyString};
 use serde_json::Value;
 use turnlatch::{
     Applied, Code, Effect, Event, ExecutionMode, Found, HostSettings, JournalEntry, Limits, Manifest, Observation,
     PatchWording, RequestKind, RunPlan, RunRequest, Status, Timestamp, json_text,
 };
 
-use convert::{argument_value, event_value, text_of, to_python};
+use convert::{argument_value, event_value, plain_event, plain_time, text_of, to_python};
 use errors::{malformed, not_loaded, refused, rejected};
 
 /// An admitted run's settings.
@@ -80,12 +81,20 @@ impl Observed {
     }
 }
 
-type AppliedParts = (Py<PyAny>, Py<PyAny>, Option<Entry>, Option<Observed>);
+type AppliedParts = (Py<PyList>, Option<Py<PyDict>>, Option<Entry>, Option<Observed>);
 
 fn applied_parts(py: Python<'_>, applied: Applied) -> PyResult<AppliedParts> {
-    let (effects, receipt) = (to_python(py, &applied.effects)?, to_python(py, &applied.receipt)?);
-    Ok((effects, receipt, applied.entry.map(Entry), applied.observed.map(Observed)))
+    let receipt = applied.receipt.map(|receipt| told::receipt(py, &receipt)).transpose()?;
+    Ok((
+        told::effects(py, &applied.effects)?.unbind(),
+        receipt.map(Bound::unbind),
+        applied.entry.map(Entry),
+        applied.observed.map(Observed),
+    ))
 }
+
+/// The bytes up to which an event takes a few microseconds; a longer one is worth letting other threads of Python go on.
+const BRIEF: usize = 2048;
 
 /// One execution of a skill for one request. Its lock is never held while Python runs.
 #[pyclass(frozen, module = "turnlatch._core")]
@@ -97,8 +106,18 @@ impl Run {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Reads what may be long; other threads of Python go on in the meantime.
     fn read<T: Send>(&self, py: Python<'_>, read: impl FnOnce(&turnlatch::Run) -> T + Send) -> T {
         py.detach(|| read(&self.lock()))
+    }
+
+    /// Does what takes less time than letting other threads go on; unless one of them has the run, and may need it for long.
+    fn briefly<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut turnlatch::Run) -> T + Send) -> T {
+        match self.0.try_lock() {
+            Ok(mut run) => work(&mut run),
+            Err(TryLockError::Poisoned(run)) => work(&mut run.into_inner()),
+            Err(TryLockError::WouldBlock) => py.detach(|| work(&mut self.lock())),
+        }
     }
 }
 
@@ -119,8 +138,11 @@ impl Run {
 
     fn apply(&self, py: Python<'_>, event: &Bound<'_, PyAny>, now: &Bound<'_, PyAny>) -> PyResult<AppliedParts> {
         let now = time(now)?;
+        if let Some((event, bytes)) = plain_event(event) {
+            return self.apply_event(py, event, bytes, now);
+        }
         let event = Event::from_value(event_value(event)?).map_err(|error| rejected(py, &error))?;
-        self.apply_event(py, event, now)
+        self.apply_event(py, event, usize::MAX, now)
     }
 
     fn apply_json(
@@ -130,9 +152,10 @@ impl Run {
         now: &Bound<'_, PyAny>,
     ) -> PyResult<AppliedParts> {
         let now = time(now)?;
-        let event = text_of(event)?;
-        let event = py.detach(|| Event::from_json(&event)).map_err(|error| rejected(py, &error))?;
-        self.apply_event(py, event, now)
+        let text = text_of(event)?;
+        let read = || Event::from_json(&text);
+        let event = if text.len() > BRIEF { py.detach(read) } else { read() };
+        self.apply_event(py, event.map_err(|error| rejected(py, &error))?, text.len(), now)
     }
 
     /// A time that cannot be read is no reason to tell nothing: the run counts its own.
@@ -151,37 +174,37 @@ impl Run {
 
     #[getter]
     fn status(&self, py: Python<'_>) -> &'static str {
-        self.read(py, |run| run.status().as_str())
+        self.briefly(py, |run| run.status().as_str())
     }
 
     #[getter]
     fn ended(&self, py: Python<'_>) -> bool {
-        self.read(py, |run| run.status().is_end())
+        self.briefly(py, |run| run.status().is_end())
     }
 
     #[getter]
     fn revision(&self, py: Python<'_>) -> u64 {
-        self.read(py, turnlatch::Run::revision)
+        self.briefly(py, |run| run.revision())
     }
 
     #[getter]
     fn attempt_number(&self, py: Python<'_>) -> u32 {
-        self.read(py, turnlatch::Run::attempt_number)
+        self.briefly(py, |run| run.attempt_number())
     }
 
     #[getter]
     fn session_handle(&self, py: Python<'_>) -> Option<String> {
-        self.read(py, |run| run.session_handle().map(str::to_owned))
+        self.briefly(py, |run| run.session_handle().map(str::to_owned))
     }
 
     #[getter]
     fn run_id(&self, py: Python<'_>) -> String {
-        self.read(py, |run| run.plan().run_id.clone())
+        self.briefly(py, |run| run.plan().run_id.clone())
     }
 
     #[getter]
     fn plan(&self, py: Python<'_>) -> Plan {
-        Plan(self.read(py, |run| run.plan().clone()))
+        Plan(self.briefly(py, |run| run.plan().clone()))
     }
 
     fn status_view_json(&self, py: Python<'_>) -> String {
@@ -259,9 +282,14 @@ impl Run {
 }
 
 impl Run {
-    fn apply_event(&self, py: Python<'_>, event: Event, now: Timestamp) -> PyResult<AppliedParts> {
-        let applied = py.detach(|| self.lock().apply(event, now)).map_err(|error| rejected(py, &error))?;
-        applied_parts(py, applied)
+    /// Applies an event of so many bytes.
+    fn apply_event(&self, py: Python<'_>, event: Event, bytes: usize, now: Timestamp) -> PyResult<AppliedParts> {
+        let applied = if bytes > BRIEF {
+            py.detach(|| self.lock().apply(event, now))
+        } else {
+            self.briefly(py, |run| run.apply(event, now))
+        };
+        applied_parts(py, applied.map_err(|error| rejected(py, &error))?)
     }
 }
 
@@ -429,7 +457,10 @@ fn display_text(text: &str) -> String {
 }
 
 fn time(now: &Bound<'_, PyAny>) -> PyResult<Timestamp> {
-    Timestamp::from_json(&event_value(now)?).map_err(|error| rejected(now.py(), &error))
+    match plain_time(now) {
+        Some(now) => Ok(now),
+        None => Timestamp::from_json(&event_value(now)?).map_err(|error| rejected(now.py(), &error)),
+    }
 }
 
 #[pymodule(gil_used = false)]

@@ -389,6 +389,58 @@ def test_every_mapping_will_do(form: Callable[[dict[str, Any]], Any]) -> None:
     assert run.status_view()["data"] == {"answer": 3, "list": [1, 2], "colour": "red", "deep": {"b": None}}
 
 
+TURN: dict[Any, Any] = {"type": "turn_finished", "attempt_number": 1}
+REPLY: dict[str, Any] = {"type": "reply", "interaction_id": 1, "response": "b"}
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"type": "slot_granted", "slot_id": "r1/s1"},
+        {**TURN, "text": "Which file?"},
+        {**TURN, "text": "größer ✓ \U0001f600", "session_handle": "h", "slot_id": "r1/s1", "exit_code": 0},
+        {**TURN, "text": "w" * 5_000},
+        {**TURN, "text": "Which file?", "failure_reason": "TIMEOUT", "exit_code": 2**63 - 1},
+        {**TURN, "text": "Which file?", "exit_code": 2**63},
+        {**TURN, "text": "Which file?", "exit_code": -9},
+        {**TURN, "text": "Which file?", "attempt_number": 2**32},
+        {**TURN, "text": "Which file?", "attempt_number": True},
+        {**TURN, "text": "Which file?", "failure_reason": "no code"},
+        {**TURN, "text": "Which file?", "session_handle": None},
+        {**TURN, "text": "\ud800"},
+        {**TURN, "text": "Which file?", "\ud800": 1},
+        {**TURN, "text": Colour.RED},
+        {**TURN, "attempt_number": Level.HIGH},
+        {**TURN, "text": "Which file?", "more": 1},
+        {**TURN, "text": "Which file?", 1: 1},
+        {"type": "timer_fired", "interaction_id": 2**64 - 1},
+        {"type": "timer_fired", "interaction_id": 2**64},
+        {"type": "timer_fired", "interaction_id": "1"},
+        {"type": "turn_decided", "attempt_number": 1},
+        REPLY,
+        {**REPLY, "idempotency_key": "k", "expected_revision": 3},
+        {**REPLY, "idempotency_key": ""},
+        {**REPLY, "expected_revision": 2},
+        {**REPLY, "interaction_id": 7},
+        {**REPLY, "response": 12},
+        {"type": "process_lost", "attempt_number": 1, "slot_id": "r1/s1"},
+        {"type": "cancel", "reason": "enough"},
+    ],
+    ids=lambda event: repr(event)[9:80],
+)
+def test_a_dict_comes_to_the_same_as_any_other_mapping(event: Any) -> None:
+    def told(run: Run, event: Any) -> tuple[str, Any]:
+        try:
+            applied = run.apply(event, 5)
+        except Rejected as rejected:
+            return run.to_json(), (rejected.code, rejected.message, rejected.details, rejected.observed)
+        parts = applied.effects, applied.receipt, applied.entry and applied.entry.to_dict(), applied.observed
+        return run.to_json(), json.dumps(parts)
+
+    for run_in in (queued_run, running_run, waiting_run):
+        assert told(run_in(), event) == told(run_in(), Words(event)) == told(run_in(), MappingProxyType(event))
+
+
 def test_a_dict_is_admitted_as_its_compact_text() -> None:
     schema = {"type": "object", "title": "größer ✓", "properties": {"a": {"const": 2**64 - 1}}}
     text = json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
@@ -476,6 +528,39 @@ def test_effects_can_be_matched() -> None:
         "terminate_process",
         "release_slot",
     ]
+
+
+@pytest.mark.parametrize(
+    "options", [{"interactive_require_user_reply": False}, {"interactive_profile": {"kind": "sticky_process"}}]
+)
+def test_effects_are_what_the_core_writes_in_the_same_order(options: dict[str, Any]) -> None:
+    plan = plan_of(**options)
+    run, created = Run.create(plan, 0)
+    steps = [
+        created,
+        run.apply({"type": "slot_granted", "slot_id": "r1/s1"}, 1),
+        run.apply({"type": "turn_finished", "attempt_number": 1, "text": "Which?", "session_handle": "h"}, 2),
+        run.reply(1, "größer ✓", 3),
+        run.apply({"type": "slot_granted", "slot_id": "r1/s2"}, 4),
+        run.cancel(5),
+    ]
+    journal = Journal(plan)
+    for applied in steps:
+        assert applied.entry is not None
+        journal.push(applied.entry)
+    _, replayed = replay(plan, journal)
+    assert json.dumps([applied.effects for applied in steps]) == json.dumps(replayed)
+    assert (run.outstanding()["effects"], replayed[-1][-1]["type"]) == ([], "notify")
+
+
+def test_the_members_of_a_receipt_have_an_order() -> None:
+    run = waiting_run()
+    unknown = run.reply(7, "b", 3).receipt
+    accepted, stale = run.reply(1, "b", 3).receipt, run.reply(1, "c", 4).receipt
+    assert list(accepted) == ["receipt", "interaction_id", "status", "revision"]
+    assert list(stale) == ["receipt", "code", "interaction_id", "resolved", "status", "revision"]
+    assert list(stale["resolved"]) == ["resolution_mode", "resolved_at", "resolved_by"]
+    assert list(unknown) == ["receipt", "code", "interaction_id", "pending_interaction_id", "status", "revision"]
 
 
 def test_codes_are_the_table_of_the_page() -> None:
