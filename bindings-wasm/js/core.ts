@@ -1,12 +1,13 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** Runs, and the operations that need none: the core with TypeScript's types. */
 
+import * as glue from 'turnlatch-glue';
 import { askCore, toldNumbers } from './desk.js';
 import { readEffects } from './effects.js';
 import { Rejected } from './errors.js';
 import { CREATED, eventOfData, eventOfText, layEvent, type ToldEvent } from './event.js';
 import { encode, eventText, millis } from './input.js';
-import { call, currentGeneration, forgetRescued, type Glue, type Handle, takeRescued } from './instance.js';
+import { call, currentGeneration, forgetRescued, type Handle, takeRescued } from './instance.js';
 import { Entry, type Journal } from './journal.js';
 import { readJson } from './json.js';
 import { type Plan, planId, planOf } from './plan.js';
@@ -58,7 +59,7 @@ export class Run {
 	/** Makes a run of an admitted plan. It is queued and asks for its first slot. */
 	static create(plan: Plan, now: types.Time): [Run, Applied] {
 		const [of, at, runId] = [planId(plan), millis(now), plan.runId];
-		const text = askCore((core) => core.run_create(of, at));
+		const text = askCore(() => glue.run_create(of, at));
 		const id = toldNumbers()[NEW_RUN] as number;
 		return [new Run(id, currentGeneration(), runId), readApplied(text, runId, CREATED, at)];
 	}
@@ -66,7 +67,7 @@ export class Run {
 	/** Reads a snapshot back, or throws {@link NotLoaded}. */
 	static fromJson(snapshot: string): Run {
 		const bytes = encode(snapshot);
-		const id = call((core) => core.run_restore(bytes));
+		const id = call(() => glue.run_restore(bytes));
 		return new Run(id, currentGeneration());
 	}
 
@@ -75,7 +76,7 @@ export class Run {
 		const of = planId(plan);
 		const lines = encode(JSON.stringify(journal.lines()));
 		const runId = encode(journal.runId);
-		const text = call((core) => core.journal_replay(of, runId, lines));
+		const text = call(() => glue.journal_replay(of, runId, lines));
 		const { handle, effects } = readJson(text) as { handle: number; effects: types.Effect[][] };
 		return [new Run(handle, currentGeneration()), effects];
 	}
@@ -89,7 +90,7 @@ export class Run {
 	/** The same with the step as JSON text: what to send to a client. */
 	static firstJson(plan: Plan, line: string): [Run, string] {
 		const [of, bytes] = [planId(plan), encode(line)];
-		const text = call((core) => core.run_first(of, bytes));
+		const text = call(() => glue.run_first(of, bytes));
 		// The step's own text stands behind the handle, exact to the last digit.
 		const { handle } = JSON.parse(text) as { handle: number };
 		return [new Run(handle, currentGeneration()), text.slice(text.indexOf('"step":') + 7, -1)];
@@ -103,22 +104,22 @@ export class Run {
 	/** The same with the step as JSON text: what to send to a client. */
 	followJson(line: string): string {
 		const bytes = encode(line);
-		return this.#call((core, id) => core.run_follow(id, bytes));
+		return this.#call((id) => glue.run_follow(id, bytes));
 	}
 
 	/** The settings it was admitted with. */
 	get plan(): Plan {
-		return planOf(this.#call((core, id) => core.run_plan(id)));
+		return planOf(this.#call((id) => glue.run_plan(id)));
 	}
 
 	/** The run as canonical JSON text: the same run gives the same text, in every language. */
 	toJson(): string {
-		return this.#call((core, id) => core.run_snapshot(id));
+		return this.#call((id) => glue.run_snapshot(id));
 	}
 
 	/** A run of its own in the same state: what is applied to one does not change the other. */
 	copy(): Run {
-		const id = this.#call((core, of) => core.run_copy(of));
+		const id = this.#call((of) => glue.run_copy(of));
 		return new Run(id, currentGeneration(), this.#handle.runId);
 	}
 
@@ -149,7 +150,7 @@ export class Run {
 		const [runId, handle] = [this.runId, this.#handle];
 		const { form } = event;
 		const length = layEvent(event, '');
-		const text = askCore((core) => core.run_apply(handle.id, form, length, at), handle);
+		const text = askCore(() => glue.run_apply(handle.id, form, length, at), handle);
 		return readApplied(text, runId, event, at);
 	}
 
@@ -174,34 +175,34 @@ export class Run {
 	/** The run's id. */
 	get runId(): string {
 		const handle = this.#ready();
-		const runId = handle.runId ?? call((core) => core.run_id(handle.id), handle);
+		const runId = handle.runId ?? call(() => glue.run_id(handle.id), handle);
 		handle.runId = runId;
 		return runId;
 	}
 
 	/** Where the run is. */
 	get status(): types.Status {
-		return this.#call((core, id) => core.run_status(id)) as types.Status;
+		return this.#call((id) => glue.run_status(id)) as types.Status;
 	}
 
 	/** Whether nothing can happen to it any more. */
 	get ended(): boolean {
-		return this.#call((core, id) => core.run_ended(id));
+		return this.#call((id) => glue.run_ended(id));
 	}
 
 	/** How many events have changed it. */
 	get revision(): number {
-		return this.#call((core, id) => core.run_revision(id));
+		return this.#call((id) => glue.run_revision(id));
 	}
 
 	/** The number of the last turn that started; 0 before the first. */
 	get attemptNumber(): number {
-		return this.#call((core, id) => core.run_attempt_number(id));
+		return this.#call((id) => glue.run_attempt_number(id));
 	}
 
 	/** The last good handle of the agent's session. */
 	get sessionHandle(): string | undefined {
-		return this.#call((core, id) => core.run_session_handle(id));
+		return this.#call((id) => glue.run_session_handle(id));
 	}
 
 	/** The run as a client sees it. */
@@ -211,7 +212,7 @@ export class Run {
 
 	/** The same as JSON text, exact to the last digit: what to send to a client. */
 	statusViewJson(): string {
-		return this.#call((core, id) => core.run_status_view(id));
+		return this.#call((id) => glue.run_status_view(id));
 	}
 
 	/** The pending question as a client sees it, or null in its place. */
@@ -221,7 +222,7 @@ export class Run {
 
 	/** The same as JSON text, exact to the last digit: what to send to a client. */
 	pendingViewJson(): string {
-		return this.#call((core, id) => core.run_pending_view(id));
+		return this.#call((id) => glue.run_pending_view(id));
 	}
 
 	/** Every question that came to its end, in order. */
@@ -231,37 +232,37 @@ export class Run {
 
 	/** The same as JSON text: what to send to a client. */
 	historyJson(): string {
-		return this.#call((core, id) => core.run_history(id));
+		return this.#call((id) => glue.run_history(id));
 	}
 
 	/** What the host still owes, and what the run may still own: for the time after a crash. */
 	outstanding(): types.Outstanding {
-		return readJson(this.#call((core, id) => core.run_outstanding(id))) as types.Outstanding;
+		return readJson(this.#call((id) => glue.run_outstanding(id))) as types.Outstanding;
 	}
 
 	/** Whether an effect is still to be performed; `failed` are those of this run that are tried again later. */
 	due(effect: types.Effect, failed: readonly types.Effect[] = []): types.Due {
 		const [bytes, others] = [encode(eventText(effect)), encode(eventText(failed))];
-		return readJson(this.#call((core, id) => core.run_due(id, bytes, others))) as types.Due;
+		return readJson(this.#call((id) => glue.run_due(id, bytes, others))) as types.Due;
 	}
 
 	/** What becomes of an effect that failed too often; `begun` says that it may have happened in part. */
 	givenUp(effect: types.Effect, begun: boolean): types.GivenUp {
 		const bytes = encode(eventText(effect));
-		return readJson(this.#call((core, id) => core.run_given_up(id, bytes, begun))) as types.GivenUp;
+		return readJson(this.#call((id) => glue.run_given_up(id, bytes, begun))) as types.GivenUp;
 	}
 
 	/** How to go on with a run that was loaded after a restart, from what the host still has of it. */
 	afterRestart(found: types.Found = {}): types.Resumption {
 		const { process_alive = false, begun = false, slot_lost = false } = found;
-		const text = this.#call((core, id) => core.run_after_restart(id, process_alive, begun, slot_lost));
+		const text = this.#call((id) => glue.run_after_restart(id, process_alive, begun, slot_lost));
 		return readJson(text) as types.Resumption;
 	}
 
 	/** The requests that would be taken now, and for the others the reason. */
 	allowed(now: types.Time): types.Allowed {
 		const at = millis(now);
-		return readJson(this.#call((core, id) => core.run_allowed(id, at))) as types.Allowed;
+		return readJson(this.#call((id) => glue.run_allowed(id, at))) as types.Allowed;
 	}
 
 	/** Why the run is where it is. */
@@ -271,13 +272,13 @@ export class Run {
 
 	/** The same as JSON text: what to send to a client. */
 	explainJson(): string {
-		return this.#call((core, id) => core.run_explain(id));
+		return this.#call((id) => glue.run_explain(id));
 	}
 
 	/** What keeps the run from a status. */
 	whyNot(target: types.Status): types.WhyNot {
 		const name = String(target);
-		return readJson(this.#call((core, id) => core.run_why_not(id, name))) as types.WhyNot;
+		return readJson(this.#call((id) => glue.run_why_not(id, name))) as types.WhyNot;
 	}
 
 	/** Gives its memory back at once, instead of when it is collected. The run cannot be used afterwards. */
@@ -302,17 +303,17 @@ export class Run {
 
 	/** The error with what is worth measuring of it, if this run has rejected the event. */
 	#observed(error: unknown, event: () => unknown, now: types.Time): unknown {
-		if (!(error instanceof Rejected) || !call((core) => 'run_observe_rejected' in core)) return error;
+		if (!(error instanceof Rejected) || glue.run_observe_rejected === undefined) return error;
 		const at = orElse(() => millis(now), 0);
 		const name = orElse(() => String((event() as { type?: unknown }).type), '');
-		const text = this.#call((core, id) => core.run_observe_rejected(id, name, error.code, at));
+		const text = this.#call((id) => glue.run_observe_rejected(id, name, error.code, at));
 		error.observed = readJson(text) as types.Observation;
 		return error;
 	}
 
-	#call<T>(work: (core: Glue, id: number) => T): T {
+	#call<T>(work: (id: number) => T): T {
 		const handle = this.#ready();
-		return call((core) => work(core, handle.id), handle);
+		return call(() => work(handle.id), handle);
 	}
 
 	/** Where the run lives, after it has been moved into the instance of now. */
@@ -334,7 +335,7 @@ export function replay(plan: Plan, journal: Journal): [Run, types.Effect[][]] {
 /** Reads the body of a request for a new run, or throws {@link Refused}. `runId` is for a client that has chosen none. */
 export function readJob(body: string, runId: string): types.Job {
 	const [bytes, id] = [encode(body), encode(runId)];
-	return JSON.parse(call((core) => core.read_job(bytes, id))) as types.Job;
+	return JSON.parse(call(() => glue.read_job(bytes, id))) as types.Job;
 }
 
 /** Reads the body of a request to a run as its event, or throws {@link Rejected}. */
@@ -345,47 +346,42 @@ export function requestEvent(kind: 'reply' | 'cancel', body: string): types.Even
 /** The same as JSON text, in which a response of numbers or objects stays as it was sent; for `applyJson`, `tellJson`. */
 export function requestEventJson(kind: 'reply' | 'cancel', body: string): string {
 	const [name, bytes] = [String(kind), encode(body)];
-	return call((core) => core.request_event(name, bytes));
+	return call(() => glue.request_event(name, bytes));
 }
 
 /** Judges one turn by itself: the gate alone, without a run. */
 export function evaluateTurn(plan: Plan, report: types.TurnReport): types.Judged {
 	const of = planId(plan);
 	const event = encode(eventText({ attempt_number: 1, ...report, type: 'turn_finished' }));
-	return readJson(call((core) => core.evaluate_turn(of, event))) as types.Judged;
+	return readJson(call(() => glue.evaluate_turn(of, event))) as types.Judged;
 }
 
 /** The skill's text with the instructions for this mode at its end, and the plan's output schema if there is one. */
 export function patchSkill(skill: string, mode: types.ExecutionMode, plan?: Plan): string {
 	const of = plan === undefined ? undefined : planId(plan);
 	const [bytes, name] = [encode(skill), String(mode)];
-	return call((core) => core.patch_skill(bytes, name, of));
-}
-
-/** Every stable code with its HTTP status, its meaning and what to do about it. */
-export function codes(): types.CodeInfo[] {
-	return JSON.parse(call((core) => core.codes())) as types.CodeInfo[];
+	return call(() => glue.patch_skill(bytes, name, of));
 }
 
 /** The run that asked for this slot; undefined if no run can have. */
 export function runOfSlot(slotId: string): string | undefined {
-	return call((core) => core.run_of_slot(slotId));
+	return call(() => glue.run_of_slot(slotId));
 }
 
 /** What to tell of a turn that has ended, but whose report cannot be read. */
 export function unreadableReport(attemptNumber: number, slotId: string): types.TurnFinished {
-	return JSON.parse(call((core) => core.unreadable_report(attemptNumber, slotId))) as types.TurnFinished;
+	return JSON.parse(call(() => glue.unreadable_report(attemptNumber, slotId))) as types.TurnFinished;
 }
 
 /** The text with terminal escapes, control and bidi characters made visible. */
 export function displayText(text: string): string {
 	const bytes = encode(text);
-	return call((core) => core.display_text(bytes));
+	return call(() => glue.display_text(bytes));
 }
 
 /** The version of the package. */
 export function version(): string {
-	return call((core) => core.version());
+	return call(() => glue.version());
 }
 
 function orElse<T>(attempt: () => T, otherwise: T): T {
@@ -443,7 +439,7 @@ class Outcome implements Applied {
 function move(handle: RunHandle): void {
 	const bytes = encode(takeRescued(handle));
 	const generation = currentGeneration();
-	const id = call((core) => core.run_restore(bytes));
+	const id = call(() => glue.run_restore(bytes));
 	forgetRescued(handle);
 	handle.generation = generation;
 	handle.id = id;
@@ -451,6 +447,6 @@ function move(handle: RunHandle): void {
 
 function release(handle: RunHandle): void {
 	handle.freed = true;
-	if (handle.generation === currentGeneration()) call((core) => core.run_free(handle.id));
+	if (handle.generation === currentGeneration()) call(() => glue.run_free(handle.id));
 	else forgetRescued(handle);
 }

@@ -1,7 +1,8 @@
 /** What a step hands to the core and what it is told, by memory that both see (`src/desk.rs`). */
 
+import * as glue from 'turnlatch-glue';
 import { toldError } from './errors.js';
-import { call, currentGeneration, type Glue, type Handle, memory } from './instance.js';
+import { call, currentGeneration, type Handle, memory } from './instance.js';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -33,7 +34,7 @@ function layLong(head: string, words: string): number {
 	] as const) {
 		let rest = text;
 		while (rest !== '') {
-			const at = call((core) => core.desk_room(size));
+			const at = call(() => glue.desk_room(size));
 			const step = encoder.encodeInto(rest, new Uint8Array(memory().buffer, at + written, size - written));
 			written += step.written;
 			rest = rest.slice(step.read);
@@ -46,9 +47,9 @@ function layLong(head: string, words: string): number {
 }
 
 /** The text that the core tells, or the error that it tells instead. */
-export function askCore(work: (core: Glue) => number, about?: Handle): string {
+export function askCore(work: () => number, about?: Handle): string {
 	const length = call(work, about);
-	const at = call((core) => core.desk_told());
+	const at = call(() => glue.desk_told());
 	const text = decoder.decode(viewsOfNow().bytes.subarray(at, at + Math.abs(length)));
 	if (length < 0) throw toldError(text);
 	return text;
@@ -62,7 +63,7 @@ export function toldNumbers(): Float64Array {
 function viewsOfNow(): Views {
 	const now = currentGeneration();
 	if (views === undefined || views.bytes.byteLength === 0 || generation !== now) {
-		const [roomAt, numbersAt] = [call((core) => core.desk_room(ROOM_BYTES)), call((core) => core.desk_numbers())];
+		const [roomAt, numbersAt] = [call(() => glue.desk_room(ROOM_BYTES)), call(() => glue.desk_numbers())];
 		const { buffer } = memory();
 		generation = now;
 		views = {

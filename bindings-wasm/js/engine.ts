@@ -1,5 +1,6 @@
 /** The schema engine of the full build as a validator: with it, the slim entry decides to the byte like this one. */
 
+import * as glue from 'turnlatch-glue';
 import { encode } from './input.js';
 import { call } from './instance.js';
 import type { Problem, Violation } from './types.js';
@@ -12,16 +13,13 @@ export const engineValidator: Validator = {
 	compile(_schema, text) {
 		// A copy: it is needed for every check.
 		const bytes = encode(text).slice();
-		const problems = JSON.parse(call((core) => core.schema_problems(bytes))) as Problem[];
+		const problems = JSON.parse(call(() => glue.schema_problems(bytes))) as Problem[];
 		if (problems.length > 0) {
 			throw Object.assign(new Error('the schema cannot be used'), { problems }) satisfies SchemaRefused;
 		}
 		return (_instance, instance) => {
 			const told = encode(instance);
-			const verdict = JSON.parse(call((core) => core.schema_check(bytes, told))) as
-				| 'valid'
-				| 'too_much_work'
-				| Violation[];
+			const verdict = JSON.parse(call(() => glue.schema_check(bytes, told))) as 'valid' | 'too_much_work' | Violation[];
 			return verdict === 'valid' || verdict;
 		};
 	},

@@ -9,8 +9,6 @@
 import * as glue from 'turnlatch-glue';
 import { CorePanicked, toldError } from './errors.js';
 
-export type Glue = typeof glue;
-
 /** Where a run or a plan lives. Both change when the instance is replaced. */
 export interface Handle {
 	generation: number;
@@ -55,11 +53,11 @@ function begin(instance: unknown): void {
 }
 
 /** Calls the core, and nothing else: whatever is thrown by `work` but a text counts as a break. */
-export function call<T>(work: (core: Glue) => T, about?: Handle): T {
+export function call<T>(work: () => T, about?: Handle): T {
 	replaceIfBroken();
 	calling = true;
 	try {
-		const answer = work(glue);
+		const answer = work();
 		calling = false;
 		return answer;
 	} catch (thrown) {

@@ -1,4 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import * as glue from 'turnlatch-glue';
 import { documentText, encode, optionalDocument } from './input.js';
 import { call, currentGeneration, type Handle } from './instance.js';
 import { readJson } from './json.js';
@@ -61,14 +62,14 @@ if (Symbol.dispose) Object.defineProperty(Plan.prototype, Symbol.dispose, { valu
 export function admit(manifest: types.Manifest, request: types.Document, host: types.HostSettings): Plan {
 	const parts = [encode(documentText(manifest.runner)), encode(documentText(request))] as const;
 	const [schemas, [engines, limits]] = [schemasOf(manifest), settings(host)];
-	return planOf(call((core) => core.admit(...parts, engines, ...schemas, limits)));
+	return planOf(call(() => glue.admit(...parts, engines, ...schemas, limits)));
 }
 
 /** What can be asked of a skill, without a request. */
 export function describeSkill(manifest: types.Manifest, host: types.HostSettings): types.SkillView {
 	const runner = encode(documentText(manifest.runner));
 	const [schemas, [engines, limits]] = [schemasOf(manifest), settings(host)];
-	return readJson(call((core) => core.describe_skill(runner, engines, ...schemas, limits))) as types.SkillView;
+	return readJson(call(() => glue.describe_skill(runner, engines, ...schemas, limits))) as types.SkillView;
 }
 
 function schemasOf(manifest: types.Manifest): [Schema, Schema, Schema] {
@@ -89,7 +90,7 @@ function settings(host: types.HostSettings): [Uint8Array, Uint8Array] {
  */
 export function planOf(id: number): Plan {
 	const generation = currentGeneration();
-	const text = call((core) => core.plan_text(id));
+	const text = call(() => glue.plan_text(id));
 	const handle: PlanHandle = { generation, id, text, runId: undefined, freed: false };
 	const plan: Plan = Object.create(Plan.prototype) as Plan;
 	handles.set(plan, handle);
@@ -106,7 +107,7 @@ export function planId(plan: Plan): number {
 	const generation = currentGeneration();
 	if (handle.generation !== generation) {
 		const bytes = encode(handle.text);
-		handle.id = call((core) => core.plan_restore(bytes));
+		handle.id = call(() => glue.plan_restore(bytes));
 		handle.generation = generation;
 	}
 	return handle.id;
@@ -121,5 +122,5 @@ function handleOf(plan: Plan): PlanHandle {
 
 function release(handle: PlanHandle): void {
 	handle.freed = true;
-	if (handle.generation === currentGeneration()) call((core) => core.plan_free(handle.id));
+	if (handle.generation === currentGeneration()) call(() => glue.plan_free(handle.id));
 }

@@ -5,7 +5,6 @@ import * as instance from './instance.js';
 export {
 	type Answered,
 	type Applied,
-	codes,
 	displayText,
 	evaluateTurn,
 	patchSkill,

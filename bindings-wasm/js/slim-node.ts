@@ -6,6 +6,7 @@ import { initSync } from './instance.js';
 import type { InitInput } from './public.js';
 
 export * from './public.js';
+export * from './slim-codes.js';
 export * from './validator.js';
 
 initSync(readFileSync(join(__dirname, 'turnlatch_slim_bg.wasm')));

@@ -4,6 +4,7 @@ import { initFrom } from './instance.js';
 import type { InitInput } from './public.js';
 
 export * from './public.js';
+export * from './slim-codes.js';
 export * from './validator.js';
 
 /** Fetches and compiles the wasm, by default the file beside this one. Call it once, before anything else. */

@@ -1,9 +1,10 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** What agents' programs print, decoded: the whole of it, or piece by piece while it is written. */
 
+import * as glue from 'turnlatch-glue';
 import { CorePanicked, malformed } from './errors.js';
 import { encode, eventText } from './input.js';
-import { call, currentGeneration, type Glue, type Handle } from './instance.js';
+import { call, currentGeneration, type Handle } from './instance.js';
 import { readJson } from './json.js';
 import type * as types from './types.js';
 
@@ -43,9 +44,8 @@ export class StreamDecoder {
 		const limit = textLimit === undefined ? undefined : bytesOf(textLimit);
 		const line = endOfTurn === undefined ? undefined : text(endOfTurn, 'endOfTurn');
 		const folder = sticky ? text(workFolder, 'workFolder') : undefined;
-		checkDecoders();
 		const generation = currentGeneration();
-		const id = call((core) => core.decoder_create(name, limit, line, folder));
+		const id = call(() => glue.decoder_create(name, limit, line, folder));
 		this.#handle = { generation, id, freed: false };
 		abandoned.register(this, this.#handle, this.#handle);
 	}
@@ -57,20 +57,20 @@ export class StreamDecoder {
 	feed(bytes: ArrayBufferView): types.Progress {
 		if (!ArrayBuffer.isView(bytes)) throw malformed(`a stream is fed with bytes, found ${typeof bytes}`);
 		const taken = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-		return JSON.parse(this.#call((core, id) => core.decoder_feed(id, taken))) as types.Progress;
+		return JSON.parse(this.#call((id) => glue.decoder_feed(id, taken))) as types.Progress;
 	}
 
 	/** What to write to the process to give it a prompt, or a reply. One that ends with its turn is given the text itself. */
 	prompt(words: string): string {
 		const bytes = encode(text(words, 'a prompt'));
-		return this.#call((core, id) => core.decoder_prompt(id, bytes));
+		return this.#call((id) => glue.decoder_prompt(id, bytes));
 	}
 
 	/** What the turn says, now that it is over; without `exitCode` the process lives on, or was ended by the host. */
 	finish(stderr = '', exitCode?: number | bigint): types.Decoded {
 		const bytes = encode(text(stderr, 'stderr'));
 		const code = exitCode === undefined ? undefined : whole(exitCode);
-		return readJson(this.#call((core, id) => core.decoder_finish(id, bytes, code))) as types.Decoded;
+		return readJson(this.#call((id) => glue.decoder_finish(id, bytes, code))) as types.Decoded;
 	}
 
 	/** Gives its memory back at once, instead of when it is collected. The decoder cannot be used afterwards. */
@@ -83,7 +83,7 @@ export class StreamDecoder {
 	/** The same as {@link StreamDecoder.free}, for `using`. */
 	declare [Symbol.dispose]: () => void;
 
-	#call<T>(work: (core: Glue, id: number) => T): T {
+	#call<T>(work: (id: number) => T): T {
 		const { generation, id, freed } = this.#handle;
 		if (freed) throw new TypeError('the decoder was freed');
 		if (generation !== currentGeneration()) {
@@ -93,7 +93,7 @@ export class StreamDecoder {
 				undefined,
 			);
 		}
-		return call((core) => work(core, id));
+		return call(() => work(id));
 	}
 }
 
@@ -102,20 +102,13 @@ if (Symbol.dispose)
 
 /** Decodes the whole of a turn's stream, or throws {@link Rejected}. */
 export function decodeStream(stream: types.Stream): types.Decoded {
-	checkDecoders();
 	const bytes = encode(eventText(stream));
-	return readJson(call((core) => core.decode_stream(bytes))) as types.Decoded;
-}
-
-/** A page that shows runs has no agents, so `turnlatch/slim` is spared the decoders. */
-function checkDecoders(): void {
-	const isThere = call((core) => 'decode_stream' in core);
-	if (!isThere) throw malformed('this build cannot decode a `stream`; use `turnlatch` itself');
+	return readJson(call(() => glue.decode_stream(bytes))) as types.Decoded;
 }
 
 function release(handle: DecoderHandle): void {
 	handle.freed = true;
-	if (handle.generation === currentGeneration()) call((core) => core.decoder_free(handle.id));
+	if (handle.generation === currentGeneration()) call(() => glue.decoder_free(handle.id));
 }
 
 function text(value: string, name: string): string {

@@ -496,10 +496,15 @@ export interface WhyNot {
 	violations?: Violation[];
 }
 
-export interface CodeInfo {
+/** One row of the table of codes, without words. */
+export interface CodeStatus {
 	code: string;
 	kind: 'refusal' | 'rejection' | 'failure' | 'warning' | 'diagnostic' | 'storage' | 'hosting' | 'service';
 	http: number;
+}
+
+/** One row of the table of codes. */
+export interface CodeInfo extends CodeStatus {
 	meaning: string;
 	remedy: string;
 }

@@ -1,5 +1,6 @@
 /** What checks instances against schemas in the slim entry: a validator that the host brings. */
 
+import * as glue from 'turnlatch-glue';
 import { call, outside, whenReady } from './instance.js';
 import type { Json, Problem, Violation } from './types.js';
 
@@ -19,10 +20,6 @@ export interface SchemaRefused extends Error {
 	readonly problems: readonly Problem[];
 }
 
-interface SlimCore {
-	use_validator(validator?: (schema: string, instance?: string) => string): void;
-}
-
 /** Some more than the core remembers; what was forgotten is compiled again. */
 const REMEMBERED = 64;
 
@@ -40,7 +37,7 @@ export function useValidator(validator: Validator | undefined): void {
 }
 
 function hand(): void {
-	call((core) => (core as unknown as SlimCore).use_validator(current));
+	call(() => glue.use_validator(current));
 }
 
 /** The validator as the core asks it: texts in, texts out, and nothing thrown. */

@@ -30,6 +30,8 @@ const shared = {
 	minifySyntax: true,
 	logLevel: 'warning',
 	tsconfig: 'tsconfig.json',
+	// Some functions of the core are not in every build, and are asked for before they are called.
+	logOverride: { 'import-is-undefined': 'silent' },
 };
 const inlineWasm = {
 	name: 'inline-wasm',
@@ -39,6 +41,12 @@ const inlineWasm = {
 			contents: readFileSync(join(small, 'turnlatch_bg.wasm')).toString('base64'),
 			loader: 'text',
 		}));
+	},
+};
+const withoutDecoders = {
+	name: 'without-decoders',
+	setup(plugins) {
+		plugins.onResolve({ filter: /^\.\/stream\.js$/ }, () => ({ path: join(root, 'js/no-stream.ts') }));
 	},
 };
 await build({
@@ -62,9 +70,10 @@ await build({
 	entryPoints: ['js/slim.ts'],
 	format: 'esm',
 	alias: { 'turnlatch-glue': join(slim, 'turnlatch.js') },
+	plugins: [withoutDecoders],
 });
 await buildForNode('node', 'js/node.ts', {}, fast);
-await buildForNode('slim-node', 'js/slim-node.ts', {}, slim);
+await buildForNode('slim-node', 'js/slim-node.ts', {}, slim, [withoutDecoders]);
 await buildForNode('driver', 'js/driver/index.ts', { '../public.js': './node.cjs' });
 const others = { '../public.js': './node.cjs', '../driver/index.js': './driver.cjs' };
 await buildForNode('node-parts', 'js/node/index.ts', others);
@@ -82,7 +91,7 @@ offerToImport('telemetry.cjs', 'telemetry.js');
 writeTypes();
 
 /** A file for Node that takes what others offer from them, so that a process has one core and one set of classes. */
-async function buildForNode(name, entry, offeredBy, glue) {
+async function buildForNode(name, entry, offeredBy, glue, plugins = []) {
 	const takeFromOthers = {
 		name: 'take-from-others',
 		setup(plugins) {
@@ -99,7 +108,7 @@ async function buildForNode(name, entry, offeredBy, glue) {
 		format: 'cjs',
 		platform: 'node',
 		outExtension: { '.js': '.cjs' },
-		plugins: [takeFromOthers],
+		plugins: [takeFromOthers, ...plugins],
 		// Optional peers: who uses the entries that need them has installed them; nobody else needs them.
 		external: ['@dbos-inc/dbos-sdk', 'pg', '@opentelemetry/api', 'prom-client'],
 		...(glue === undefined ? {} : { alias: { 'turnlatch-glue': join(glue, 'turnlatch.js') } }),
@@ -120,7 +129,7 @@ function writeTypes() {
 		stdio: 'inherit',
 	});
 	const offered =
-		/^(index|core|engine|errors|full|journal|plan|public|slim|stream|types|validator|(driver|node|browser|telemetry)\/.+|dbos\/(index|driver))\.d\.ts$/;
+		/^(index|codes|core|engine|errors|full|journal|plan|public|slim|slim-codes|stream|types|validator|(driver|node|browser|telemetry)\/.+|dbos\/(index|driver))\.d\.ts$/;
 	cpSync(join(dist, 'web.d.ts'), join(dist, 'index.d.ts'));
 	const files = readdirSync(dist, { recursive: true, encoding: 'utf8' });
 	for (const file of files.filter((name) => name.endsWith('.d.ts'))) {

@@ -1,30 +1,28 @@
 // Packs the package, installs the tarball into empty projects as users do, and runs each: one file of tests/consumers/ each.
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { APP } from '../tests/consumers/app.mjs';
 
+/** Installing is mostly waiting for the registry, so several are tried at a time, each in a process of its own. */
+const AT_ONCE = 3;
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const work = mkdtempSync(join(tmpdir(), 'turnlatch-consumers-'));
 const wanted = process.argv.slice(2);
-const npm = (folder, ...options) =>
-	execFileSync('npm', options, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 
-const [{ filename }] = JSON.parse(npm(root, 'pack', '--json', '--pack-destination', work));
-const tarball = join(work, filename);
+const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', work], { cwd: root, encoding: 'utf8' });
+const tarball = join(work, JSON.parse(packed)[0].filename);
 const names = readdirSync(join(root, 'tests/consumers'))
 	.filter((name) => name !== 'app.mjs' && name.endsWith('.mjs'))
 	.map((name) => name.slice(0, -'.mjs'.length))
 	.filter((name) => wanted.length === 0 || wanted.includes(name))
 	.sort();
-const browserFile = join(root, 'build/browser.mjs');
 await build({
 	absWorkingDir: root,
 	entryPoints: ['tests/browser.ts'],
-	outfile: browserFile,
+	outfile: join(root, 'build/browser.mjs'),
 	bundle: true,
 	packages: 'external',
 	format: 'esm',
@@ -32,47 +30,40 @@ await build({
 	target: 'node20',
 	tsconfigRaw: {},
 });
-const { serve, browse, resultOf } = await import(pathToFileURL(browserFile).href);
 
-/** What the page of a folder says, in Chromium. */
-async function open(folder) {
-	const site = await serve(folder, {});
-	const browser = await browse();
-	try {
-		return await resultOf(browser.context, `${site.url}/index.html`);
-	} finally {
-		await browser.close();
-		await site.close();
-	}
+/** What `consumer.mjs` has found. */
+function tried(name) {
+	return new Promise((resolve, reject) => {
+		const consumer = spawn(process.execPath, [join(root, 'scripts/consumer.mjs'), name, work, tarball], {
+			stdio: ['ignore', 'pipe', 'inherit'],
+		});
+		let said = '';
+		consumer.stdout.setEncoding('utf8').on('data', (text) => {
+			said += text;
+		});
+		consumer.on('error', reject);
+		consumer.on('close', (code) => {
+			if (code === 0) resolve(JSON.parse(said));
+			else resolve({ works: false, tool: name, says: `consumer.mjs ended with ${code}` });
+		});
+	});
 }
 
 const rows = {};
-for (const name of names) {
-	const { needs = [], type = 'module', run } = await import(`../tests/consumers/${name}.mjs`);
-	const folder = join(work, name);
-	mkdirSync(folder);
-	writeFileSync(join(folder, 'package.json'), JSON.stringify({ name, private: true, type }));
-	try {
-		npm(folder, 'install', '--no-audit', '--no-fund', '--prefer-offline', tarball, ...needs);
-		writeFileSync(join(folder, 'app.js'), APP);
-		rows[name] = {
-			works: true,
-			tool: needs[0] ?? `node ${process.versions.node}`,
-			says: await run({ folder, tarball, open }),
-		};
-	} catch (error) {
-		rows[name] = {
-			works: false,
-			tool: needs[0] ?? 'node',
-			says: String(error.stderr || error.stdout || error.stack).slice(-900),
-		};
-		process.exitCode = 1;
-	}
-}
+const left = [...names];
+await Promise.all(
+	Array.from({ length: AT_ONCE }, async () => {
+		for (let name = left.shift(); name !== undefined; name = left.shift()) rows[name] = await tried(name);
+	}),
+);
 rmSync(work, { recursive: true, force: true });
 console.table(
 	Object.fromEntries(
-		Object.entries(rows).map(([name, { works, tool, says }]) => [name, { works, tool, says: says.slice(0, 60) }]),
+		names.map((name) => [name, { works: rows[name].works, tool: rows[name].tool, says: rows[name].says.slice(0, 60) }]),
 	),
 );
-for (const [name, { works, says }] of Object.entries(rows)) if (!works) console.error(`${name}:\n${says}\n`);
+for (const name of names) {
+	if (rows[name].works) continue;
+	console.error(`${name}:\n${rows[name].says}\n`);
+	process.exitCode = 1;
+}

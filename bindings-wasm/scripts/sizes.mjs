@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
-/** Brotli bytes of wasm and JavaScript together: what there is now, and no more. The aims are 560 and 100 KB. */
-const BUDGETS = { full: 604_500, slim: 132_700 };
+/** Brotli bytes of wasm and JavaScript together. Slim has what there is now, and no more; the aim is 100 KB. */
+const BUDGETS = { full: 560_000, slim: 108_500 };
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
 const sizes = (bytes) => ({

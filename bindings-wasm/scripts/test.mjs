@@ -42,8 +42,8 @@ const { status } = spawnSync(
 		'--expose-gc',
 		'--test',
 		'--test-reporter=spec',
-		// Half of it is waiting for processes and databases, and Node would leave one of two cores idle.
-		'--test-concurrency=2',
+		// Half of it is waiting for processes and databases, of hosts even more, and Node would leave one of two cores idle.
+		`--test-concurrency=${onHosts ? 4 : 2}`,
 		...files,
 	],
 	{

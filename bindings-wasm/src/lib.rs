@@ -152,10 +152,33 @@ pub fn patch_skill(skill: &[u8], mode: &str, plan: Option<u32>) -> Result<String
 }
 
 /// Every stable code.
+#[cfg(feature = "full")]
 #[wasm_bindgen]
 #[must_use]
 pub fn codes() -> String {
     json_text(&Code::ALL.iter().map(|code| code.info()).collect::<Vec<_>>())
+}
+
+/// Every stable code, without the sentences about it.
+#[cfg(not(feature = "full"))]
+#[wasm_bindgen]
+#[must_use]
+pub fn codes() -> String {
+    json_text(&Code::ALL.iter().copied().map(BareCode).collect::<Vec<_>>())
+}
+
+#[cfg(not(feature = "full"))]
+struct BareCode(Code);
+
+#[cfg(not(feature = "full"))]
+impl Writable for BareCode {
+    fn write(&self, out: &mut Writer) {
+        out.object(|out| {
+            out.member("code", &self.0);
+            out.member("kind", &self.0.kind());
+            out.member("http", &self.0.http());
+        });
+    }
 }
 
 /// The run that asked for this slot.

@@ -1,5 +1,6 @@
 /** The package as users get it, made of the build that can be broken on purpose. `panics.test.ts` bundles it. */
 
+import * as glue from 'turnlatch-glue';
 import { call, currentGeneration, type Handle } from '../js/instance.js';
 
 export * from '../js/public.js';
@@ -15,8 +16,8 @@ export type Way = 'panic' | 'recursion' | 'large_frames' | 'allocation';
 
 /** Breaks the instance in the middle of a call, as if the call were about this run. */
 export function breakBy(way: Way, about?: Handle): void {
-	call((core) => {
-		const breakable = core as unknown as Breakable;
+	const breakable = glue as unknown as Breakable;
+	call(() => {
 		switch (way) {
 			case 'panic':
 				return breakable.break_by_panic('broken on purpose');

@@ -25,8 +25,15 @@ function slimPlan(): slim.Plan {
 	return slim.admit({ runner, output_schema: SCHEMA }, request, { engines: ['codex'] });
 }
 
-/** A page that shows runs has no agents and measures nothing: that is for the build that hosts runs. */
-const VECTORS = vectorFiles().filter(({ path }) => !/^(stream|observe)\//.test(path));
+/** A page that shows runs has no agents, measures nothing and explains no codes: that is for the build that hosts runs. */
+const VECTORS = vectorFiles().filter(({ path }) => !/^(stream|observe|codes)\//.test(path));
+
+test('the codes are those of the full build, without words', () => {
+	assert.deepEqual(
+		slim.codes(),
+		full.codes().map(({ code, kind, http }) => ({ code, kind, http })),
+	);
+});
 
 test('a stream is refused by a build without decoders', () => {
 	const stream = { format: 'text', stdout: DONE, exit_code: 0 } as const;

@@ -13,16 +13,28 @@ struct Form {
     profile: &'static str,
     extra: &'static [&'static str],
     rust_flags: &'static [&'static str],
+    panics: Panics,
+}
+
+/// What is left of a panic.
+enum Panics {
+    /// Its message.
+    Tell,
+    /// A trap and nothing else: every message, with the code that would write it, is left out. That is a tenth of what
+    /// browsers would download. The standard library has such messages too, so it is built anew, for size.
+    Trap,
 }
 
 /// For browsers.
-const SMALL: Form = Form { name: "wasm-size", profile: "wasm-size", extra: &[], rust_flags: COMPACT };
+const SMALL: Form =
+    Form { name: "wasm-size", profile: "wasm-size", extra: &[], rust_flags: COMPACT, panics: Panics::Trap };
 /// For Node. Every Node that the package is for has instructions on 16 bytes at once.
 const FAST: Form = Form {
     name: "wasm-speed",
     profile: "wasm-speed",
     extra: &["--features", "fast"],
     rust_flags: &["-Ctarget-feature=+simd128"],
+    panics: Panics::Tell,
 };
 /// Without the schema engine.
 const SLIM: Form = Form {
@@ -30,14 +42,24 @@ const SLIM: Form = Form {
     profile: "wasm-size",
     extra: &["--no-default-features", "--features", "slim"],
     rust_flags: COMPACT,
+    panics: Panics::Trap,
 };
 /// With ways to break it, for tests alone: what holds a broken instance is the same in every build, and this one is made
-/// in a minute.
+/// in a minute. It panics as Node's does.
 const BREAKABLE: Form = Form {
     name: "wasm-breakable",
     profile: "wasm-size",
+    extra: &["--no-default-features", "--features", "slim,breakable,streams,panic-messages"],
+    rust_flags: COMPACT,
+    panics: Panics::Tell,
+};
+/// The same, and it panics as those for browsers do.
+const BREAKABLE_SMALL: Form = Form {
+    name: "wasm-breakable-small",
+    profile: "wasm-size",
     extra: &["--no-default-features", "--features", "slim,breakable,streams"],
     rust_flags: COMPACT,
+    panics: Panics::Trap,
 };
 /// The unrolled form of digests is some kilobytes longer, and digests are short here.
 const COMPACT: &[&str] = &["--cfg=sha2_backend_soft=\"compact\""];
@@ -47,11 +69,7 @@ const COMPACT: &[&str] = &["--cfg=sha2_backend_soft=\"compact\""];
 /// # Errors
 /// A message, if a tool fails.
 pub(crate) fn package() -> Result<(), String> {
-    // Each ends with minutes of optimising the whole on one core.
-    std::thread::scope(|scope| {
-        let builds = [FAST, SMALL, SLIM].map(|form| scope.spawn(move || build(&form)));
-        builds.into_iter().try_for_each(|done| done.join().unwrap_or_else(|_| Err("a build panicked".to_owned())))
-    })
+    build_all([FAST, SMALL, SLIM])
 }
 
 /// The build without the schema engine.
@@ -62,12 +80,20 @@ pub(crate) fn slim() -> Result<(), String> {
     build(&SLIM)
 }
 
-/// The build for tests of broken instances.
+/// The builds for tests of broken instances.
 ///
 /// # Errors
 /// A message, if a tool fails.
 pub(crate) fn breakable() -> Result<(), String> {
-    build(&BREAKABLE)
+    build_all([BREAKABLE, BREAKABLE_SMALL])
+}
+
+/// Each ends with optimising the whole on one core, so they are built beside each other.
+fn build_all<const COUNT: usize>(forms: [Form; COUNT]) -> Result<(), String> {
+    std::thread::scope(|scope| {
+        let builds = forms.map(|form| scope.spawn(move || build(&form)));
+        builds.into_iter().try_for_each(|done| done.join().unwrap_or_else(|_| Err("a build panicked".to_owned())))
+    })
 }
 
 fn build(form: &Form) -> Result<(), String> {
@@ -75,7 +101,13 @@ fn build(form: &Form) -> Result<(), String> {
     // A target folder of its own: the flags are others than those of every other build, and what one form has linked
     // would be linked again after another.
     let target = repository().join("target").join(form.name);
-    let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    if matches!(form.panics, Panics::Trap) {
+        // Neither is stable yet, so the toolchain, whose version is pinned, has to be told that we know.
+        cargo.env("RUSTC_BOOTSTRAP", "1");
+        cargo.args(["-Zbuild-std=std,panic_abort", "-Zbuild-std-features=optimize_for_size"]);
+    }
+    let status = cargo
         .current_dir(repository())
         .args(["build", "--locked", "--package", "turnlatch-wasm", "--target", TARGET, "--profile", profile])
         .args(form.extra)
@@ -113,7 +145,11 @@ fn rust_flags(form: &Form) -> Result<String, String> {
         .output()
         .map_err(|error| format!("rustc does not start: {error}"))?;
     let sysroot = PathBuf::from(String::from_utf8_lossy(&sysroot.stdout).trim());
-    let own = form.rust_flags.iter().map(|&flag| flag.to_owned());
+    let trap: &[&str] = match form.panics {
+        Panics::Tell => &[],
+        Panics::Trap => &["-Zunstable-options", "-Cpanic=immediate-abort"],
+    };
+    let own = form.rust_flags.iter().chain(trap).map(|&flag| flag.to_owned());
     let flags = [
         remap(&home(), "home"),
         remap(&cargo_home(), "crates"),
