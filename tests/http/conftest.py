@@ -35,13 +35,18 @@ def chosen_kinds(config: pytest.Config) -> list[str]:
     return list(LAUNCHERS) if chosen is None else chosen.split(",")
 
 
+def kinds_for(metafunc: pytest.Metafunc, kinds: list[str]) -> list[str]:
+    """Those of the kinds that a test is tried on."""
+    if metafunc.config.getoption("--services") or metafunc.definition.get_closest_marker("every_engine"):
+        return kinds
+    # Routes, safety and processes are the same code on every engine: they need not be tried on each of them.
+    return [kind for kind in kinds if kind in SUCCESSORS]
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     kinds = chosen_kinds(metafunc.config)
     if "kind" in metafunc.fixturenames:
-        # Routes, safety and processes are the same code on every engine: they need not be tried on each of them.
-        on_each = metafunc.config.getoption("--services") or metafunc.definition.get_closest_marker("every_engine")
-        some = kinds if on_each else [kind for kind in kinds if kind in SUCCESSORS]
-        metafunc.parametrize("kind", some, scope="session")
+        metafunc.parametrize("kind", kinds_for(metafunc, kinds), indirect=True, scope="session")
     if "successor" in metafunc.fixturenames:
         related = [kind for kind in kinds if kind in SUCCESSORS]
         metafunc.parametrize("predecessor, successor", list(permutations(related, 2)))
@@ -49,26 +54,49 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
-    """A PostgreSQL server."""
+    """A PostgreSQL server, which Node services on DBOS are told of."""
     server = Postgres()
+    os.environ[SERVER] = server.url("postgres")
     yield server
     server.close()
 
 
-@pytest.fixture(scope="session", autouse=True)
-def database_server(request: pytest.FixtureRequest) -> None:
-    """Tells the Node services on DBOS of a server, if there are any."""
-    if "node-dbos" in chosen_kinds(request.config):
-        os.environ[SERVER] = request.getfixturevalue("postgres").url("postgres")
+@pytest.fixture(scope="session")
+def kind(request: pytest.FixtureRequest) -> str:
+    """A kind of service; what it needs is there."""
+    if request.param == "node-dbos":
+        request.getfixturevalue("postgres")
+    return str(request.param)
+
+
+@pytest.fixture
+def every_kind(request: pytest.FixtureRequest) -> list[str]:
+    """All kinds that are asked for, for a test that compares them; what they need is there."""
+    kinds = chosen_kinds(request.config)
+    if "node-dbos" in kinds:
+        request.getfixturevalue("postgres")
+    return kinds
 
 
 @pytest.fixture(scope="session")
 def service(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
-    """A service that many tests share: each makes runs of its own."""
-    running = RunningService(kind, tmp_path_factory.mktemp(kind) / "data", "--slots", "4")
+    """A service that many tests share: each makes runs of its own, and leaves no slot in use."""
+    folder = tmp_path_factory.mktemp(kind)
+    running = RunningService(kind, folder / "data", "--slots", "4", "--console", str(console(folder)))
     yield running
     assert running.stop() == 0
     assert " ERROR " not in running.said(), running.said()
+
+
+def console(folder: Path) -> Path:
+    """A console's files, and beside them one that nobody must see."""
+    files = folder / "console"
+    (files / "assets").mkdir(parents=True)
+    (files / "index.html").write_text("<!doctype html><title>console</title>")
+    (files / "assets/app.wasm").write_bytes(b"\0asm")
+    (folder / "secret.txt").write_text("secret")
+    (files / "leads-out.txt").symlink_to(folder / "secret.txt")
+    return files
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import sqlite3
+import ssl
 import subprocess
 import sys
 import time
@@ -22,13 +23,16 @@ from node_dbos import database_of
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 SKILLS = HERE / "skills"
+DATABASE_URL = "TURNLATCH_DATABASE_URL"
+# A client makes one of its own otherwise and reads all certificates of the machine; there is no TLS on loopback.
+NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 # How each service is started; what follows on the command line is the same for all.
 LAUNCHERS: dict[str, list[str]] = {
     "python": [sys.executable, "-m", "turnlatch_service"],
     "node": ["node", str(ROOT / "examples/node-service/dist/main.js")],
     "python-dbos": [sys.executable, "-m", "turnlatch_service", "--engine", "dbos"],
-    "node-dbos": [sys.executable, str(HERE / "node_dbos.py")],
+    "node-dbos": ["node", str(ROOT / "examples/node-service/dist/main.js"), "--engine", "dbos"],
 }
 # The kinds that go on with each other's data folders.
 SUCCESSORS = ("python", "node")
@@ -36,6 +40,23 @@ SUCCESSORS = ("python", "node")
 
 # The files in the data folder that services keep their runs in; those of Node on DBOS are in PostgreSQL.
 FILES = {"python": "turnlatch.sqlite", "node": "turnlatch.sqlite", "python-dbos": "turnlatch-dbos.sqlite"}
+
+
+def environment_of(kind: str, data: Path) -> dict[str, str]:
+    """What a service on this data folder gets in its environment."""
+    # Scripted agents are run by the tests' own interpreter: what a shell calls python3 may be a slow script.
+    path = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    return {**os.environ, **path, **({DATABASE_URL: database_of(data)} if kind == "node-dbos" else {})}
+
+
+def refused_start(kind: str, data: Path, *options: str, **environment: str) -> str:
+    """What a service says that does not start."""
+    command = [*LAUNCHERS[kind], "--port", "0", "--data", str(data), "--engines", str(HERE / "engines.json"), *options]
+    known = {**environment_of(kind, data), **environment}
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, env=known, check=False)
+    assert (ended.returncode, ended.stdout) == (2, ""), ended
+    assert ended.stderr and "Traceback" not in ended.stderr, ended.stderr
+    return ended.stderr
 
 
 class ServerSentEvent(NamedTuple):
@@ -57,14 +78,15 @@ class RunningService:
         self.log_file = data.with_suffix(".log")
         self._options = options
         self._token = token
-        self._environment = environment or {}
+        self.environment = environment or {}
         self.may_break = False  # for tests that break something on purpose; otherwise no error may be in the log
         self.start()
 
     def start(self) -> None:
         """Starts the process and waits until it listens."""
         command = [*LAUNCHERS[self.kind], *self.arguments()]
-        environment = {**os.environ, **self._environment, **({"TURNLATCH_TOKEN": self._token} if self._token else {})}
+        token = {"TURNLATCH_TOKEN": self._token} if self._token else {}
+        environment = {**environment_of(self.kind, self.data), **self.environment, **token}
         self.log = self.log_file.open("ab")
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.log, env=environment, text=True)
         assert self.process.stdout is not None
@@ -73,7 +95,11 @@ class RunningService:
         self.url = line.removeprefix("listening on ").strip()
         headers = {b"Authorization": f"Bearer {self._token}".encode()} if self._token else {}
         limits = httpx.Limits(max_connections=200, max_keepalive_connections=50)
-        self.http = httpx.Client(base_url=self.url, timeout=60, headers=headers, limits=limits, trust_env=False)
+        self.http = self.client(headers=headers, limits=limits)
+
+    def client(self, **more: Any) -> httpx.Client:
+        """A client of its own."""
+        return httpx.Client(base_url=self.url, timeout=60, trust_env=False, verify=NO_TLS, **more)
 
     def arguments(self) -> list[str]:
         """The command line of a test's service; later options win."""
@@ -87,7 +113,7 @@ class RunningService:
             with closing(sqlite3.connect(self.data / FILES[self.kind], timeout=30)) as file, file:
                 file.execute(statement, values)
         else:
-            with psycopg.connect(database_of(str(self.data))) as db:
+            with psycopg.connect(database_of(self.data)) as db:
                 db.execute(statement.replace("?", "%s").encode(), values)
 
     def said(self) -> str:
@@ -190,17 +216,22 @@ def read_events(lines: Iterator[str]) -> Iterator[ServerSentEvent]:
 
 def until(happened: Callable[[], object]) -> None:
     """Looks again and again until it has happened; a test that waits in vain must fail, not hang."""
-    for _ in range(6000):
+    for _ in range(2000):
         if happened():
             return
-        time.sleep(0.01)
+        time.sleep(0.03)
     raise AssertionError("this did not happen within a minute")
 
 
-def processes_of(service: RunningService) -> list[str]:
+def processes_of(service: RunningService, run_id: str | None = None) -> list[str]:
     """The command lines of everything that is given paths of this service's runs, or works in their folders."""
-    runs = f"{service.data}/runs/"
+    runs = f"{service.data}/runs/" if run_id is None else f"{service.data}/runs/{run_id}/"
     return processes(lambda command, folder: runs in command or folder.startswith(runs))
+
+
+def agents_of(service: RunningService, run_id: str | None = None) -> list[str]:
+    """The agents themselves, without those who watch over them."""
+    return [command for command in processes_of(service, run_id) if "supervise" not in command]
 
 
 def processes(wanted: Callable[[str, str], bool]) -> list[str]:

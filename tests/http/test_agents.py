@@ -59,7 +59,9 @@ def test_a_turn_with_the_marker_finishes_the_run(start: Start, agent: Agent) -> 
 
 
 def test_a_question_in_prose_waits_and_the_same_session_goes_on_with_the_reply(start: Start, agent: Agent) -> None:
-    service, asked = start(agent, {"text": ASK}, {"text": FINAL})
+    """A thought of the marker does not count."""
+    thinking = {"reasoning": f"I could say {ECHO} now.", "text": ASK}
+    service, asked = start(agent, thinking, {"text": FINAL})
     run_id = create(service, agent)
     waiting = service.wait(run_id, "waiting_user")
     assert waiting["status"] == "waiting_user"
@@ -77,16 +79,22 @@ def test_a_question_in_prose_waits_and_the_same_session_goes_on_with_the_reply(s
 
 
 def test_a_marker_that_a_tool_prints_does_not_count(start: Start, agent: Agent) -> None:
+    """Though the words are told while the turn is under way."""
     service, _ = start(agent, {"text": "I look.", "tool": {"command": f"echo '{ECHO}'"}}, {"text": ASK})
     run_id = create(service, agent)
-    assert service.wait(run_id, "waiting_user")["status"] == "waiting_user"
-    words = service.get(f"/v1/jobs/{run_id}/record").text
-    assert words.count("__SKILL_DONE__") >= 2, "the tool did print it"
-
-
-def test_a_thought_of_the_marker_does_not_count(start: Start, agent: Agent) -> None:
-    service, _ = start(agent, {"reasoning": f"I could say {ECHO} now.", "text": ASK})
-    assert service.wait(create(service, agent), "waiting_user")["status"] == "waiting_user"
+    said: list[dict[str, Any]] = []
+    with service.events(f"/v1/jobs/{run_id}/events") as events:
+        for event in events:
+            if event.event == "said":
+                said += event.data["pieces"]
+            elif event.event == "end" or event.data["status"] == "waiting_user":
+                break
+    assert service.view(run_id)["status"] == "waiting_user"
+    words = {role: "".join(piece["text"] for piece in said if piece["role"] == role) for role in ("assistant", "tool")}
+    assert "I look." in words["assistant"]
+    assert "echo" in words["tool"] and "__SKILL_DONE__" in words["tool"]
+    record = service.get(f"/v1/jobs/{run_id}/record").text
+    assert record.count("__SKILL_DONE__") >= 2, "the tool did print it"
 
 
 @pytest.mark.parametrize(
@@ -121,21 +129,6 @@ def test_a_cancel_in_the_middle_leaves_no_process(start: Start, agent: Agent, tm
     assert sleeping() == []
     assert processes_of(service) == []
     assert len(asked.asked()) == 1
-
-
-def test_words_are_told_while_the_turn_is_under_way(start: Start, agent: Agent) -> None:
-    service, _ = start(agent, {"text": "I look.", "tool": {"command": "echo a.txt b.txt"}}, {"text": ASK})
-    run_id = create(service, agent)
-    said: list[dict[str, Any]] = []
-    with service.events(f"/v1/jobs/{run_id}/events") as events:
-        for event in events:
-            if event.event == "said":
-                said += event.data["pieces"]
-            elif event.event == "step" and event.data["status"] == "waiting_user":
-                break
-    words = {role: "".join(piece["text"] for piece in said if piece["role"] == role) for role in ("assistant", "tool")}
-    assert "I look." in words["assistant"]
-    assert "echo a.txt b.txt" in words["tool"]
 
 
 @pytest.mark.parametrize("agent", [agent for agent in TESTED if agent.lives_on], ids=lambda agent: agent.name)

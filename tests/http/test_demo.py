@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -32,7 +33,9 @@ def test_the_demo_answers_itself(options: list[str]) -> None:
 
 
 def test_the_demo_takes_answers_from_the_terminal() -> None:
-    with subprocess.Popen(DEMO, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as demo:
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    # A shell that runs these tests in the background has switched Ctrl-C off for all that is started in them.
+    with subprocess.Popen(DEMO, **pipes, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as demo:
         assert demo.stdin is not None and demo.stdout is not None
         asked = 0
         for line in demo.stdout:
@@ -42,7 +45,7 @@ def test_the_demo_takes_answers_from_the_terminal() -> None:
                 demo.stdin.flush()
             if "Ctrl-C ends the service" in line:
                 break
-        demo.send_signal(2)
+        demo.send_signal(signal.SIGINT)
         assert "stopped" in demo.stdout.read()
     assert (asked, demo.returncode) == (2, 0)
 

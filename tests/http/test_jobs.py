@@ -9,19 +9,17 @@ from pathlib import Path
 import pytest
 
 from conftest import StartService
-from running import ROOT, RunningService, processes_of, until
+from running import HERE, SKILLS, RunningService, processes_of, until
 from turnlatch import Run, read_record, replay
 
-pytestmark = pytest.mark.every_engine
-
-ENGINES = ["deaf", "environment", "impatient", "scripted", "words"]
+ENGINES = sorted(json.loads((HERE / "engines.json").read_text(encoding="utf-8"))["engines"])
 
 
 def test_skills(service: RunningService) -> None:
     found = service.get("/v1/skills").json()
     assert found["engines"] == ENGINES
     names = [skill["name"] for skill in found["skills"]]
-    assert names == sorted(path.name for path in (ROOT / "tests/http/skills").iterdir())
+    assert names == sorted(path.name for path in SKILLS.iterdir())
     skills = {skill["name"]: skill for skill in found["skills"]}
     assert skills["never-done"] == {
         "name": "never-done",
@@ -35,22 +33,7 @@ def test_skills(service: RunningService) -> None:
     assert {problem["code"] for problem in skills["broken"]["problems"]} == {"SKILL_MANIFEST_INVALID"}
 
 
-def test_descriptions(start_service: StartService, tmp_path: Path) -> None:
-    texts = {
-        "block": ("---\nname: x\ndescription: >-\n  Two lines\n  of words.\nother: y\n---\n", "Two lines of words."),
-        "none": ("# No front matter\ndescription: no\n", ""),
-        "open": ("---\ndescription: never closed\n", ""),
-        "quoted": ('---\r\ndescription: "It\'s: quoted"\r\n---\r\n', "It's: quoted"),
-    }
-    for name, (text, _) in texts.items():
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "SKILL.md").write_text(text, newline="")
-        (tmp_path / name / "runner.json").write_text("{}")
-    service = start_service("--skills", str(tmp_path), data=tmp_path / "the data")
-    found = {skill["name"]: skill["description"] for skill in service.get("/v1/skills").json()["skills"]}
-    assert found == {name: description for name, (_, description) in texts.items()}
-
-
+@pytest.mark.every_engine
 def test_a_new_job(service: RunningService) -> None:
     made = service.post("/v1/jobs", {"skill": "ask-once", "engine": "scripted", "run_id": "my-own.id:1"})
     assert (made.status_code, made.headers["location"]) == (201, "/v1/jobs/my-own.id:1")
@@ -73,6 +56,7 @@ def test_the_agent_is_told_everything(service: RunningService) -> None:
         assert told in record.text
 
 
+@pytest.mark.every_engine
 def test_results_and_failures(service: RunningService) -> None:
     expected = {
         "direct": None,
@@ -88,6 +72,7 @@ def test_results_and_failures(service: RunningService) -> None:
     assert slow["error"]["code"] == "TIMEOUT"
 
 
+@pytest.mark.every_engine
 def test_history_explanation_and_snapshot(service: RunningService) -> None:
     run_id = service.create("ask-twice", execution_mode="interactive")
     first = service.wait(run_id, "waiting_user")
@@ -109,6 +94,7 @@ def test_history_explanation_and_snapshot(service: RunningService) -> None:
     assert pending == {"run_id": run_id, "status": "succeeded", "pending": None}
 
 
+@pytest.mark.every_engine
 def test_the_list_of_jobs(start_service: StartService) -> None:
     service = start_service("--slots", "1")
     assert service.get("/v1/jobs").json() == {"jobs": [], "next": None}
@@ -144,20 +130,7 @@ def test_the_list_of_jobs(start_service: StartService) -> None:
     assert job == {"skill": "direct", "view": {key: view[key] for key in view if key not in ("data", "data_text")}}
 
 
-def test_health_and_slots(start_service: StartService) -> None:
-    service = start_service("--slots", "1")
-    first, second = service.create("gated", run_id="first"), service.create("gated", run_id="second")
-    service.wait(first, "running")
-    health = service.get("/v1/health").json()
-    assert re.fullmatch(r"\d+\.\d+\.\d+.*", health.pop("version"))
-    assert health == {"status": "ok", "slots": {"total": 1, "held": ["first/s1"], "waiting": 1}, "unfinished": 2}
-    assert service.view(second)["status"] == "queued"
-    (service.data / "runs/first/work/go").touch()
-    service.wait(first)
-    service.wait(second, "running")
-    assert service.get("/v1/health").json()["slots"] == {"total": 1, "held": ["second/s1"], "waiting": 0}
-
-
+@pytest.mark.every_engine
 def test_cancel_while_running(service: RunningService) -> None:
     run_id = service.create("gated", run_id="canceled-run")
     service.wait(run_id, "running")
@@ -169,12 +142,24 @@ def test_cancel_while_running(service: RunningService) -> None:
     assert [command for command in processes_of(service) if run_id in command] == []
 
 
-def test_cancel_while_waiting_and_queued(start_service: StartService) -> None:
+@pytest.mark.every_engine
+def test_one_slot_for_all(start_service: StartService) -> None:
+    """Who has it, who waits for it, and what a cancel does to those who do not have it."""
     service = start_service("--slots", "1")
     waiting = service.create("ask-once", execution_mode="interactive")
     service.wait(waiting, "waiting_user")
-    blocking, queued = service.create("gated"), service.create("gated")
-    service.wait(blocking, "running")
+    first, second = service.create("gated", run_id="first"), service.create("gated", run_id="second")
+    service.wait(first, "running")
+    health = service.get("/v1/health").json()
+    assert re.fullmatch(r"\d+\.\d+\.\d+.*", health.pop("version"))
+    assert health == {"status": "ok", "slots": {"total": 1, "held": ["first/s1"], "waiting": 1}, "unfinished": 3}
+    assert service.view(second)["status"] == "queued"
+    (service.data / "runs/first/work/go").touch()
+    service.wait(first)
+    service.wait(second, "running")
+    assert service.get("/v1/health").json()["slots"] == {"total": 1, "held": ["second/s1"], "waiting": 0}
+
+    queued = service.create("gated")
     for run_id in (waiting, queued):
         assert service.post(f"/v1/jobs/{run_id}/cancel").json()["receipt"] == "canceled"
         assert service.view(run_id)["status"] == "canceled"
@@ -183,16 +168,28 @@ def test_cancel_while_waiting_and_queued(start_service: StartService) -> None:
     assert service.get("/v1/health").json()["slots"]["waiting"] == 0
 
 
-def test_a_skill_may_change_under_its_runs(start_service: StartService, tmp_path: Path) -> None:
-    skill = tmp_path / "skills/changing"
-    skill.mkdir(parents=True)
-    (skill / "SKILL.md").write_text("Version one")
-    (skill / "runner.json").write_text('{"execution_modes": ["interactive"]}')
+def test_skills_as_they_are_written(start_service: StartService, tmp_path: Path) -> None:
+    """Where a description can stand, and that a run keeps the skill that it began with."""
+    skills = tmp_path / "skills"
+    texts = {
+        "block": ("---\nname: x\ndescription: >-\n  Two lines\n  of words.\nother: y\n---\n", "Two lines of words."),
+        "changing": ("Version one", ""),
+        "none": ("# No front matter\ndescription: no\n", ""),
+        "open": ("---\ndescription: never closed\n", ""),
+        "quoted": ('---\r\ndescription: "It\'s: quoted"\r\n---\r\n', "It's: quoted"),
+    }
+    for name, (text, _) in texts.items():
+        (skills / name).mkdir(parents=True)
+        (skills / name / "SKILL.md").write_text(text, newline="")
+        (skills / name / "runner.json").write_text('{"execution_modes": ["interactive"]}')
     script = '{"turns": [[{"say": "Which?"}], [{"say": {"version": "%s", "__SKILL_DONE__": true}}]]}'
-    (skill / "script.json").write_text(script % "one")
-    service = start_service("--skills", str(skill.parent))
+    (skills / "changing/script.json").write_text(script % "one")
+    service = start_service("--skills", str(skills), data=tmp_path / "the data")
+    found = {skill["name"]: skill["description"] for skill in service.get("/v1/skills").json()["skills"]}
+    assert found == {name: description for name, (_, description) in texts.items()}
+
     run_id = service.create("changing", execution_mode="interactive")
     service.wait(run_id, "waiting_user")
-    (skill / "script.json").write_text(script % "two")
+    (skills / "changing/script.json").write_text(script % "two")
     service.reply(run_id, 1, "go on")
     assert service.wait(run_id)["data"] == {"version": "one"}

@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 
 from conftest import StartService
-from running import ROOT
+from running import ROOT, RunningService
 
 DESCRIPTION = ROOT / "examples/service/openapi.json"
 
 
-def test_the_description_is_served(start_service: StartService) -> None:
-    assert start_service().get("/v1/openapi.json").content == DESCRIPTION.read_bytes()
+def test_the_description_is_served(service: RunningService) -> None:
+    assert service.get("/v1/openapi.json").content == DESCRIPTION.read_bytes()
 
 
 def test_what_comes_back_is_as_described(start_service: StartService, tmp_path: Path) -> None:

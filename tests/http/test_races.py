@@ -22,7 +22,7 @@ def test_fifty_replies(service: RunningService) -> None:
     ready = Barrier(CLIENTS)
 
     def answer(number: int) -> httpx.Response:
-        with httpx.Client(base_url=service.url, timeout=60, trust_env=False) as client:
+        with service.client() as client:
             client.get("/v1/health")  # the connection is there before the race begins
             ready.wait()
             body = {"interaction_id": 1, "response": f"answer {number}"}

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -112,6 +109,7 @@ def test_who_comes_in_the_middle_is_told_what_was_said(service: RunningService, 
             assert [event.data["from_start"] for event in later.said()[1:]] == [False] * (len(later.said()) - 1)
             first.until_said(SIZE)
             assert later.words == first.words
+    service.post(f"/v1/jobs/{run_id}/cancel")
 
 
 def test_words_are_forgotten_with_their_turn(service: RunningService) -> None:
@@ -145,30 +143,8 @@ def test_a_turn_that_is_run_again_is_told_again(start_service: StartService) -> 
         assert sorted(listener.words.values()) == sorted([LOOKING, TOOL]), "and only once"
 
 
-def printing(folder: Path, code: str, stream: str = "text") -> str:
-    """An engine table with one agent, of this Python code."""
-    agent = {"first": [sys.executable, "-X", "utf8", "-c", code], "stream": stream}
-    table = folder / "engines.json"
-    table.write_text(json.dumps({"engines": {"printing": agent}}))
-    return str(table)
-
-
-STAYS = """
-import json, os, sys, time
-{says}
-sys.stdout.flush()
-while not os.path.exists("go"):
-    time.sleep(0.01)
-print()
-print({rest!r})
-"""
-DONE = json.dumps({"file": "x", "__SKILL_DONE__": True})
-
-
-def test_only_the_end_of_a_long_message_is_kept(start_service: StartService, tmp_path: Path) -> None:
-    code = STAYS.format(says="sys.stdout.write('a' + 'é' * 100_000 + 'END')", rest=DONE)
-    service = start_service("--engines", printing(tmp_path, code))
-    run_id = service.create("direct", engine="printing")
+def test_only_the_end_of_a_long_message_is_kept(service: RunningService) -> None:
+    run_id = service.create("direct", engine="long-message")
     whole = "a" + "é" * 100_000 + "END"
     with service.events(events_of(run_id)) as early, service.events(events_of(run_id)) as late:
         one = Listener(early)
@@ -188,11 +164,8 @@ def test_only_the_end_of_a_long_message_is_kept(start_service: StartService, tmp
         assert service.wait(run_id)["status"] == "succeeded", "the words that were dropped count all the same"
 
 
-def test_the_oldest_messages_are_dropped_first(start_service: StartService, tmp_path: Path) -> None:
-    says = "for n in range(5): print(json.dumps({'role': 'assistant', 'text': str(n) * 30_000}))"
-    done = json.dumps({"role": "assistant", "text": DONE})
-    service = start_service("--engines", printing(tmp_path, STAYS.format(says=says, rest=done), "ndjson"))
-    run_id = service.create("direct", engine="printing")
+def test_the_oldest_messages_are_dropped_first(service: RunningService) -> None:
+    run_id = service.create("direct", engine="many-messages")
     with service.events(events_of(run_id)) as events:
         Listener(events).until_said("4" * 30_000)
     with service.events(events_of(run_id)) as events:
@@ -203,10 +176,8 @@ def test_the_oldest_messages_are_dropped_first(start_service: StartService, tmp_
     assert service.wait(run_id)["status"] == "succeeded"
 
 
-def test_a_client_that_does_not_read_holds_nobody_up(start_service: StartService, tmp_path: Path) -> None:
-    says = "for n in range(2_000): print('%06d' % n * 1_000)"
-    service = start_service("--engines", printing(tmp_path, STAYS.format(says=says, rest=DONE)))
-    run_id = service.create("direct", engine="printing")
+def test_a_client_that_does_not_read_holds_nobody_up(service: RunningService) -> None:
+    run_id = service.create("direct", engine="flood")
     let_go(service, run_id, "go")
     with service.events(events_of(run_id)) as events:
         assert service.wait(run_id)["status"] == "succeeded"

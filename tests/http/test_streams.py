@@ -11,7 +11,7 @@ import pytest
 from conftest import StartService
 from running import RunningService, ServerSentEvent, lines_of
 
-pytestmark = pytest.mark.every_engine
+every_engine = pytest.mark.every_engine
 
 
 def steps_of(service: RunningService, run_id: str, last: int | None = None) -> list[ServerSentEvent]:
@@ -27,6 +27,7 @@ def finished_run(service: RunningService) -> str:
     return run_id
 
 
+@every_engine
 def test_the_steps_of_a_run(service: RunningService) -> None:
     events = steps_of(service, finished_run(service))
     assert events[-1] == ServerSentEvent("", "end", {})
@@ -46,6 +47,7 @@ def test_the_steps_of_a_run(service: RunningService) -> None:
     assert [check["gate"] for check in done["decision"]["checks"]][-1] == "GATE-3"
 
 
+@every_engine
 def test_resuming_at_every_place(service: RunningService) -> None:
     run_id = finished_run(service)
     everything = steps_of(service, run_id)
@@ -60,6 +62,7 @@ def test_resuming_at_every_place(service: RunningService) -> None:
         assert (seen.status_code, seen.content) == (204, b""), "an EventSource stops at this"
 
 
+@every_engine
 def test_steps_come_as_they_happen_and_a_broken_stream_goes_on(service: RunningService) -> None:
     run_id = service.create("ask-twice", execution_mode="interactive")
     seen: list[ServerSentEvent] = []
@@ -81,6 +84,7 @@ def test_steps_come_as_they_happen_and_a_broken_stream_goes_on(service: RunningS
     assert seen == steps_of(service, run_id), "nothing was lost and nothing came twice"
 
 
+@every_engine
 def test_many_followers_see_the_same(service: RunningService) -> None:
     run_id = service.create("ask-once", execution_mode="interactive")
     service.wait(run_id, "waiting_user")
@@ -91,7 +95,8 @@ def test_many_followers_see_the_same(service: RunningService) -> None:
         assert list(three) == everything[3:]
 
 
-def test_the_changes_of_all_runs(start_service: StartService) -> None:
+@every_engine
+def test_the_changes_of_all_runs_until_the_service_ends(start_service: StartService) -> None:
     service = start_service()
     before = service.create("direct")
     service.wait(before)
@@ -113,16 +118,15 @@ def test_the_changes_of_all_runs(start_service: StartService) -> None:
     with service.events("/v1/events", int(new[0].id)) as rest:
         assert until_the_end(rest) == new[1:]
 
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_the_end_of_the_service_ends_streams(start_service: StartService, number: signal.Signals) -> None:
-    service = start_service()
-    run_id = service.create("ask-once", execution_mode="interactive")
-    service.wait(run_id, "waiting_user")
-    with service.steps(run_id, 3) as steps, service.events("/v1/events") as changes:
-        service.process.send_signal(number)
-        assert list(steps) == list(changes) == []
-    assert service.process.wait(60) == 0
+    waiting = service.create("ask-once", execution_mode="interactive")
+    service.wait(waiting, "waiting_user")
+    for number in (signal.SIGTERM, signal.SIGINT):
+        with service.steps(waiting, 3) as steps, service.events("/v1/events") as changes:
+            service.process.send_signal(number)
+            assert list(steps) == list(changes) == [], number.name
+        assert service.process.wait(60) == 0, number.name
+        if number is signal.SIGTERM:
+            service.start()
 
 
 def test_a_quiet_stream_shows_that_it_lives(service: RunningService) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from running import RunningService, processes_of, until
+from running import RunningService, agents_of, processes_of, refused_start, until
 
 RETRY = {"interrupted_turn": "retry"}
 DEADLINE = {"interactive_require_user_reply": False, "session_timeout_sec": 900}
@@ -18,7 +18,7 @@ VIEWS = ("", "/interaction/pending", "/interaction/history", "/explanation", "/s
 @pytest.fixture
 def service(predecessor: str, tmp_path: Path) -> Iterator[RunningService]:
     """A service of the first kind; `succeed` lets another kind take its place."""
-    running = RunningService(predecessor, tmp_path / "data", "--slots", "1")
+    running = RunningService(predecessor, tmp_path / "data", "--slots", "2")
     yield running
     if running.process.poll() is None:
         running.kill()
@@ -32,11 +32,10 @@ def succeed(service: RunningService, successor: str) -> None:
 
 
 def seen(service: RunningService, *run_ids: str) -> dict[str, Any]:
-    """Every text that a client can get of these runs, and the list of all."""
-    texts = {
-        path: service.get(path).text for run_id in run_ids for path in (f"/v1/jobs/{run_id}{view}" for view in VIEWS)
-    }
-    return {**texts, "list": service.get("/v1/jobs").text}
+    """Every text that a client can get of these runs, which are the oldest, and the end of the list."""
+    paths = [f"/v1/jobs/{run_id}{view}" for run_id in run_ids for view in VIEWS]
+    texts: dict[str, Any] = {path: service.get(path).text for path in paths}
+    return {**texts, "list": service.get("/v1/jobs").json()["jobs"][-len(run_ids) :]}
 
 
 def test_everything_goes_on(service: RunningService, successor: str) -> None:
@@ -46,40 +45,30 @@ def test_everything_goes_on(service: RunningService, successor: str) -> None:
     service.wait(done)
     failed = service.create("no-artifact")
     service.wait(failed)
+    assert "another service uses" in refused_start(successor, service.data), "one at a time"
     before = seen(service, waiting, done, failed)
+    # With both slots in use, nothing else begins before the service is killed.
+    retried = service.create("gated", execution_mode="interactive", runtime_options=RETRY)
+    lost = service.create("gated")
+    queued = [service.create("direct") for _ in range(2)]
+    for run_id in (retried, lost):
+        service.wait(run_id, "running")
+    until(lambda: agents_of(service, retried) and agents_of(service, lost))
+    jobs = service.get("/v1/jobs").json()["jobs"]
     succeed(service, successor)
+
+    # The answer comes when the service has waited for what its predecessor left.
+    assert processes_of(service, lost) == []
+    assert service.wait(lost)["error"]["code"] == "ORCHESTRATOR_RESTART_INTERRUPTED", "it must not be run again"
     assert seen(service, waiting, done, failed) == before
+    assert [job["skill"] for job in service.get("/v1/jobs").json()["jobs"]] == [job["skill"] for job in jobs]
+    service.wait(retried, "running")
+    (service.data / "runs" / retried / "work/go").touch()
+    assert service.wait(retried, "waiting_user")["attempt_number"] == 1
+    assert {service.wait(run_id)["status"] for run_id in queued} == {"succeeded"}
     assert service.reply(waiting, 1, "b.txt").json()["receipt"] == "accepted"
     second = service.wait(waiting, "waiting_user", after=asked["revision"])
     assert service.reply(waiting, 2, {"2": 1.0, "1": [9007199254740993]}).status_code == 200
     assert service.wait(waiting)["data"] == {"file": '{"2":1.0,"1":[9007199254740993]}'}
     with service.steps(waiting, second["revision"]) as steps:
         assert [step.id for step in steps] == [str(second["revision"] + n) for n in (1, 2, 3)] + [""]
-
-
-def test_an_interrupted_turn_and_those_behind_it(service: RunningService, successor: str) -> None:
-    interrupted = service.create("gated", execution_mode="interactive", runtime_options=RETRY)
-    queued = [service.create("direct") for _ in range(2)]
-    service.wait(interrupted, "running")
-    until(lambda: processes_of(service))
-    succeed(service, successor)
-    service.wait(interrupted, "running")
-    (service.data / "runs" / interrupted / "work/go").touch()
-    assert service.wait(interrupted, "waiting_user")["attempt_number"] == 1
-    assert {service.wait(run_id)["status"] for run_id in queued} == {"succeeded"}
-
-
-def test_a_turn_that_must_not_be_run_again(service: RunningService, successor: str) -> None:
-    run_id = service.create("gated")
-    service.wait(run_id, "running")
-    until(lambda: processes_of(service))
-    succeed(service, successor)
-    # The answer comes when the service has waited for what its predecessor left.
-    assert processes_of(service) == []
-    assert service.wait(run_id)["error"]["code"] == "ORCHESTRATOR_RESTART_INTERRUPTED"
-
-
-def test_two_kinds_do_not_share_a_folder(service: RunningService, successor: str) -> None:
-    with pytest.raises(AssertionError, match="another service uses"):
-        RunningService(successor, service.data)
-    assert service.get("/v1/health").json()["status"] == "ok"

@@ -27,7 +27,7 @@ await build({
 	logLevel: 'warning',
 });
 const files = tests.map((name) => join(out, name.replace(/\.ts$/, '.mjs')));
-// One after the other: each file has a service, its agents and a browser, which is enough for one machine.
-const options = ['--enable-source-maps', '--test', '--test-concurrency=1', '--test-reporter=spec'];
+// Two at a time: each file has a service, its agents and a browser, and much of it is waiting for one another.
+const options = ['--enable-source-maps', '--test', '--test-concurrency=2', '--test-reporter=spec'];
 const { status } = spawnSync(process.execPath, [...options, ...files], { stdio: 'inherit' });
 process.exit(status ?? 1);

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Status, StatusView } from 'turnlatch';
 import { ROOT } from '../../../bindings-wasm/tests/files.js';
@@ -17,7 +17,9 @@ const LAUNCHERS: Record<string, [string, ...string[]]> = {
 	node: [process.execPath, join(ROOT, 'examples/node-service/dist/main.js')],
 };
 /** Which of the two services stands behind the console: `SERVICE=node`, or the one in Python. */
-const KIND = process.env.SERVICE ?? 'python';
+export const KIND = process.env.SERVICE ?? 'python';
+/** Scripted agents are run by the interpreter of the service in Python: what a shell calls python3 may be a slow script. */
+const PATH = `${dirname(PYTHON)}${delimiter}${process.env.PATH}`;
 
 export class Service {
 	url = '';
@@ -46,6 +48,7 @@ export class Service {
 		const child = spawn(program, [...first, '--port', port, '--slots', '2', ...folders, ...files], {
 			env: {
 				...process.env,
+				PATH,
 				...(this.#token === undefined ? {} : { TURNLATCH_TOKEN: this.#token }),
 			},
 			stdio: ['ignore', 'pipe', 'pipe'],

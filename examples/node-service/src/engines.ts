@@ -63,7 +63,7 @@ export function takesPrompt(command: readonly string[]): boolean {
 	return command.some((argument) => argument.includes('{prompt}'));
 }
 
-/** Reads the table, or says what is wrong with it. */
+/** Reads the table, or says everything that is wrong with it. */
 export function readEngines(path: string): EngineTable {
 	let document: unknown;
 	try {
@@ -76,14 +76,16 @@ export function readEngines(path: string): EngineTable {
 		throw new SettingsInvalid(`the engine table ${path} is not of the form {"engines": {name: {...}}}`);
 	}
 	const table = new Map<string, Engine>();
+	const wrong: string[] = [];
 	for (const [name, given] of Object.entries(membersOf(engines))) {
 		try {
 			table.set(name, engineOf(membersOf(given)));
 		} catch (error) {
 			if (!(error instanceof Wrong)) throw error;
-			throw new SettingsInvalid(`engine ${name} in ${path}: ${error.message}`);
+			wrong.push(`engine ${name} in ${path}: ${error.message}`);
 		}
 	}
+	if (wrong.length > 0) throw new SettingsInvalid(wrong.join('\n'));
 	return { home: dirname(realpathSync(path)), engines: table, names: [...table.keys()].sort() };
 }
 

@@ -75,6 +75,7 @@ export class Service {
 
 	/** Goes on with what an earlier process left. */
 	async start(): Promise<void> {
+		await this.telemetry.start();
 		await predecessorGone(this.#locks);
 		await this.host.start();
 	}

@@ -1,8 +1,6 @@
 /** What the service tells of itself: metrics, traces and, as JSON, a line in the log for each step. */
 
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
-import { resourceFromAttributes } from '@opentelemetry/resources';
-import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import type { BasicTracerProvider } from '@opentelemetry/sdk-trace-base';
 import { Registry } from 'prom-client';
 import type { Observation } from 'turnlatch';
 import { type CountUnfinished, Metrics, Traces } from 'turnlatch/telemetry';
@@ -17,15 +15,20 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export class Telemetry {
 	readonly #registry = new Registry();
 	readonly #metrics: Metrics;
-	readonly #provider: BasicTracerProvider | undefined;
-	readonly #traces: Traces | undefined;
+	readonly #environment: Environment;
+	#provider: BasicTracerProvider | undefined;
+	#traces: Traces | undefined;
 
 	constructor(environment: Environment, countUnfinished: CountUnfinished) {
+		this.#environment = environment;
 		this.#metrics = new Metrics({ registry: this.#registry, countUnfinished });
-		if (ENDPOINTS.some((name) => environment[name])) {
-			this.#provider = exporting(environment);
-			this.#traces = new Traces(this.#provider);
-		}
+	}
+
+	/** Before anything is observed: loads what sends spans, if somebody is named who takes them. */
+	async start(): Promise<void> {
+		if (!ENDPOINTS.some((name) => this.#environment[name])) return;
+		this.#provider = await exporting(this.#environment);
+		this.#traces = new Traces(this.#provider);
 	}
 
 	/** For the driver's `onObserved`. */
@@ -50,7 +53,11 @@ export class Telemetry {
 	}
 }
 
-function exporting(environment: Environment): BasicTracerProvider {
+async function exporting(environment: Environment): Promise<BasicTracerProvider> {
+	// Loaded here because it takes long, and most services send no spans.
+	const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-proto');
+	const { resourceFromAttributes } = await import('@opentelemetry/resources');
+	const { BasicTracerProvider, BatchSpanProcessor } = await import('@opentelemetry/sdk-trace-base');
 	const name = environment.OTEL_SERVICE_NAME || 'turnlatch-service';
 	return new BasicTracerProvider({
 		resource: resourceFromAttributes({ 'service.name': name }),

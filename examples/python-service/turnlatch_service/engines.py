@@ -80,7 +80,7 @@ def takes_prompt(command: list[str]) -> bool:
 
 
 def read_engines(path: Path) -> EngineTable:
-    """Reads the table, or says what is wrong with it."""
+    """Reads the table, or says everything that is wrong with it."""
     try:
         document = json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
@@ -89,11 +89,14 @@ def read_engines(path: Path) -> EngineTable:
     if not engines or not isinstance(engines, dict):
         raise SettingsInvalid(f'the engine table {path} is not of the form {{"engines": {{name: {{...}}}}}}')
     table: dict[str, Engine] = {}
+    wrong: list[str] = []
     for name, given in _members(engines).items():
         try:
             table[name] = _engine(_members(given))
         except ValueError as error:
-            raise SettingsInvalid(f"engine {name} in {path}: {error}") from None
+            wrong.append(f"engine {name} in {path}: {error}")
+    if wrong:
+        raise SettingsInvalid("\n".join(wrong))
     return EngineTable(path.resolve().parent, table)
 
 

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-from opentelemetry.sdk.resources import SERVICE_NAME, Resource
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from prometheus_client import CollectorRegistry, disable_created_metrics
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 
@@ -16,6 +13,9 @@ from turnlatch.telemetry import Metrics, Traces
 from turnlatch.types import Observation
 
 from .log import log_step
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import TracerProvider
 
 METRICS_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
@@ -55,6 +55,12 @@ class Telemetry:
 
 
 def _exporting(environment: Mapping[str, str]) -> TracerProvider:
+    # Imported here because it takes long, and most services send no spans.
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.resources import SERVICE_NAME, Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
     name = environment.get("OTEL_SERVICE_NAME") or "turnlatch-service"
     provider = TracerProvider(resource=Resource.create({SERVICE_NAME: name}), shutdown_on_exit=False)
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
