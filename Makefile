@@ -5,8 +5,8 @@
 .PHONY: setup-agents setup-wasm setup-console check-console test-console
 .PHONY: setup-postgres test-hosts bench-hosts
 .PHONY: setup-suites suites conformance differential differential-scripts
-.PHONY: fuzz miri mutants setup-valgrind growth
-.PHONY: setup-strace no-io supply-chain sbom forget-gates proof
+.PHONY: setup-cpp fuzz miri mutants setup-valgrind growth
+.PHONY: setup-strace no-io supply-chain package sbom forget-gates proof
 .PHONY: setup-browser setup-bench compare demo bench coverage clean
 
 CARGO ?= cargo
@@ -23,9 +23,10 @@ SERVICE_VENV := $(CURDIR)/target/python-service
 BENCH := $(CURDIR)/target/bench
 SUITES := $(CURDIR)/target/suites
 # One set of features for every command: building crates alone would build their dependencies a second time.
-ALL := --workspace --all-targets --locked
-# The same without the generator of the glue, which has a profile of its own.
-CODE := --workspace --exclude xtask --locked
+ALL := --workspace --exclude turnlatch-fuzz --all-targets --locked
+# What is tested natively, and shares its dependencies with the wheel. The generator of the glue has a profile of its own; what
+# wasm needs would switch on more of the macros that all is built with.
+CODE := --workspace --exclude turnlatch-fuzz --exclude turnlatch-wasm --exclude xtask --locked
 # The test that leaves vectors for the other runtimes; it has a target of its own.
 CONFORMANCE := the_core_takes_every_transition_of_the_model_and_answers_the_same
 
@@ -39,6 +40,7 @@ setup-rust:
 	@rustup target list --installed | grep -qx wasm32-unknown-unknown || rustup target add wasm32-unknown-unknown
 	@rustup component list --installed | grep -q '^clippy' || rustup component add clippy
 	@rustup component list --installed | grep -q '^rustfmt' || rustup component add rustfmt
+	@rustup component list --installed | grep -q '^rust-src' || rustup component add rust-src
 	$(CARGO) fetch --locked
 
 # The package is built as a wheel and installed like any other, so what is tested is what users get.
@@ -117,6 +119,11 @@ setup-valgrind:
 		|| { apt-get update && apt-get install --yes --no-install-recommends valgrind; } \
 		|| { echo 'valgrind is needed: install it' >&2; exit 1; }
 
+setup-cpp:
+	@command -v c++ >/dev/null \
+		|| { apt-get update && apt-get install --yes --no-install-recommends g++; } \
+		|| { echo 'A compiler of C++ is needed for libFuzzer: install one' >&2; exit 1; }
+
 setup-strace:
 	@command -v strace >/dev/null \
 		|| { apt-get update && apt-get install --yes --no-install-recommends strace; } \
@@ -169,7 +176,7 @@ check-console: setup-console
 	cd examples/console && node_modules/.bin/tsc --noEmit
 	cd examples/console && node_modules/.bin/biome ci .
 
-test: forget-gates test-rust test-python test-js test-services test-console test-hosts growth no-io supply-chain fuzz ## Every test: vectors in every runtime, properties, the exhaustive walk, examples, READMEs; and one table of the gates (docs/reliability.md)
+test: forget-gates test-rust test-python test-js test-services test-console test-hosts growth no-io supply-chain fuzz package ## Every test: vectors in every runtime, properties, the exhaustive walk, examples, READMEs; and one table of the gates (docs/reliability.md)
 	$(PYTHON) scripts/gates.py
 
 # What a gate left earlier says nothing about now.
@@ -213,11 +220,10 @@ differential: setup-python setup-js ## Random scripts in every runtime; TURNLATC
 # then those of the extra that measures, with what it needs.
 test-python: setup-python suites conformance differential-scripts
 	$(PYTHON) -m venv --clear $(TEST_VENV)
-	$(TEST_VENV)/bin/pip install --quiet --constraint bindings-python/requirements-dev.txt $(VENV)/wheels/*.whl pytest hypothesis
-	cd $(TEST_VENV) && bin/pytest -q --config-file $(CURDIR)/bindings-python/pyproject.toml --ignore $(CURDIR)/bindings-python/tests/hosts --ignore $(CURDIR)/bindings-python/tests/telemetry $(CURDIR)/bindings-python/tests
+	$(TEST_VENV)/bin/pip install --quiet --constraint bindings-python/requirements-dev.txt $(VENV)/wheels/*.whl pytest pytest-xdist hypothesis
+	cd $(TEST_VENV) && bin/pytest -q --numprocesses 2 --config-file $(CURDIR)/bindings-python/pyproject.toml --ignore $(CURDIR)/bindings-python/tests/hosts --ignore $(CURDIR)/bindings-python/tests/telemetry $(CURDIR)/bindings-python/tests
 	$(TEST_VENV)/bin/pip install --quiet --constraint bindings-python/requirements-dev.txt "$$(echo $(VENV)/wheels/*.whl)[telemetry]" opentelemetry-sdk
 	cd $(TEST_VENV) && bin/pytest -q --config-file $(CURDIR)/bindings-python/pyproject.toml $(CURDIR)/bindings-python/tests/telemetry
-	$(VENV)/bin/python scripts/check_package.py $(VENV)/wheels/*.whl
 
 no-io: setup-python setup-strace ## Schemas that ask for files and networks, with every system call looked at
 	$(CARGO) build $(CODE) --bins
@@ -226,15 +232,19 @@ no-io: setup-python setup-strace ## Schemas that ask for files and networks, wit
 supply-chain: setup-python setup-wasm ## Where dependencies come from, their licences, and what is in the packages
 	$(VENV)/bin/python scripts/check_supply_chain.py $(VENV)/wheels/*.whl
 
+# Last in `test`: what is built from the source distribution takes the place of what was built here.
+package: setup-python ## The Python package as users get it, and that its source distribution builds and works
+	$(VENV)/bin/python scripts/check_package.py $(VENV)/wheels/*.whl
+
 sbom: setup-python ## What the packages are made of, as CycloneDX JSON in target/sbom
 	$(VENV)/bin/python scripts/sbom.py
 
-# Real databases and real workers, in an environment of their own that has the wheel with its extra. Half of it is waiting, so
-# two tests run at a time, each with a database server of its own. The services on an engine are asked what matters most there.
+# Real databases and real workers, in an environment of their own that has the wheel with its extra. More than half of it is waiting, so
+# three tests run at a time, each with a database server of its own. The services on an engine are asked what matters most there.
 test-hosts: setup-python setup-wasm setup-postgres
 	$(PYTHON) -m venv --clear $(HOSTS_VENV)
 	$(HOSTS_VENV)/bin/pip install --quiet --constraint bindings-python/requirements-dev.txt "$$(echo $(VENV)/wheels/*.whl)[dbos]" pytest pytest-xdist
-	cd $(HOSTS_VENV) && bin/pytest -q --numprocesses 2 --config-file $(CURDIR)/bindings-python/pyproject.toml $(CURDIR)/bindings-python/tests/hosts
+	cd $(HOSTS_VENV) && bin/pytest -q --numprocesses 3 --dist worksteal --config-file $(CURDIR)/bindings-python/pyproject.toml $(CURDIR)/bindings-python/tests/hosts
 	cd bindings-wasm && node scripts/test.mjs --hosts
 
 # Chromium has to be there; CHROMIUM names it if it is not where systems put it. Python has to be there for the files that
@@ -245,10 +255,11 @@ test-js: setup-js setup-python suites conformance differential-scripts
 	cd bindings-wasm && node scripts/consumers.mjs
 
 # Real processes: each service is started, killed and asked over HTTP. Most of it is waiting, so three tests run at a time.
+# Each of the three takes neighbouring tests, which share a running service.
 # Real agent programs are among them, on a model that follows a script, and services that share a real database.
 test-services: setup-services setup-agents setup-postgres
 	node --test tests/model-server/test/*.test.mjs
-	$(SERVICE_VENV)/bin/pytest -q --numprocesses 3 --rootdir tests/http -p no:cacheprovider tests/http
+	$(SERVICE_VENV)/bin/pytest -q --numprocesses 3 --dist worksteal --rootdir tests/http -p no:cacheprovider tests/http
 
 # Clicks and keys in Chromium, on the Python service as a real process.
 # Both services answer alike (test-services); the second one shows that the console works with either.
@@ -289,8 +300,7 @@ growth: setup-rust setup-valgrind ## Work counted in instructions: linear in tex
 	$(CARGO) build $(CODE) --bins
 	$(PYTHON) scripts/growth.py target/debug/growth
 
-# Only this needs a nightly compiler; without one it says so and the table of gates too.
-fuzz: setup-rust ## Random bytes at all that reads bytes, guided by coverage, at six targets, two at a time; SECONDS=600 looks longer
+fuzz: setup-rust setup-cpp ## Random bytes at all that reads bytes, guided by coverage, at six targets, two at a time; SECONDS=600 looks longer
 	$(CARGO) build $(CODE) --bins
 	$(PYTHON) scripts/fuzz.py $(SECONDS)
 
