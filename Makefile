@@ -10,9 +10,13 @@
 .PHONY: setup-browser setup-bench compare demo bench coverage clean
 
 CARGO ?= cargo
-# What is built once is built faster without keeping what the next build could use.
+# What is built once is built faster without keeping what the next build could use. Who reads what CI printed looks for what failed;
+# everybody else is also told how much the tests covered.
 ifdef CI
 export CARGO_INCREMENTAL := 0
+export CARGO_TERM_QUIET := true
+else
+SHOW_OUTPUT := --show-output
 endif
 PYTHON ?= python3
 NPM ?= npm
@@ -193,9 +197,9 @@ proof: test miri ## The long form of every gate, for docs/reliability.md; MUTANT
 	$(MAKE) mutants
 	$(PYTHON) scripts/gates.py --long
 
-# Benchmarks are built by `check` and run by `bench`; the output of passing tests says how much they covered.
+# Benchmarks are built by `check` and run by `bench`.
 test-rust: setup-rust suites conformance differential-scripts
-	$(CARGO) test $(CODE) -- --show-output --skip $(CONFORMANCE)
+	$(CARGO) test $(CODE) -- $(SHOW_OUTPUT) --skip $(CONFORMANCE)
 	$(PYTHON) scripts/check_examples.py
 
 # Rust says how each case must come out and writes that down; the tests of the other runtimes read it.
@@ -205,7 +209,7 @@ suites: setup-rust setup-suites ## The suites of JSON Schema and JSON that other
 
 # Likewise every transition of the model, as vectors.
 conformance: setup-rust
-	$(CARGO) test $(CODE) --test conformance -- --show-output $(CONFORMANCE)
+	$(CARGO) test $(CODE) --test conformance -- $(SHOW_OUTPUT) $(CONFORMANCE)
 
 # And random scripts, with the digest of what each must come to; TURNLATCH_SEED=n makes the same again.
 differential-scripts: setup-rust
