@@ -6,10 +6,8 @@ mod request;
 
 use std::sync::Arc;
 
-use serde::Serialize;
-use serde_json::{Map, Value};
-
 use crate::codes::Code;
+use crate::json::{Map, Value};
 use crate::limits::Limits;
 use crate::plan::{ExecutionMode, PlanSettings, RunPlan};
 use crate::schema::{Check, OutputSchema};
@@ -18,6 +16,7 @@ use crate::write::{Writable, Writer, json_text, json_value, writable};
 use manifest::Skill;
 use request::Options;
 pub(crate) use request::read_object;
+use serde::Serialize;
 
 /// What a skill declares: its `runner.json` and its schemas, as text, not looked at yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -268,7 +267,7 @@ fn name_list(names: &[&str]) -> String {
     if names.is_empty() {
         return "none".to_owned();
     }
-    names.iter().map(|name| text::quoted(name)).collect::<Vec<_>>().join(", ")
+    text::quoted_list(names)
 }
 
 /// A value from outside as it may stand in a message.

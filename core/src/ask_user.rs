@@ -1,9 +1,8 @@
 //! `ask_user`: the optional structure of a question, read leniently (PEND-3). A bad field is left out, the good ones stay.
 
-use serde_json::{Map, Value};
-
 use crate::codes::{Code, Note};
 use crate::interaction::{ChoiceOption, InteractionKind, Question};
+use crate::json::{Map, Value};
 use crate::limits::Limits;
 use crate::text;
 use crate::write::json_text;
@@ -28,7 +27,7 @@ pub(crate) fn may_ask(has: impl Fn(&str) -> bool) -> bool {
 }
 
 /// The form of a question that an object has.
-pub(crate) fn form_of(object: &Map<String, Value>) -> Option<AskForm> {
+pub(crate) fn form_of(object: &Map) -> Option<AskForm> {
     let asks = matches!(object.get("ask_user"), Some(Value::Object(_) | Value::String(_)));
     let interaction = matches!(object.get("interaction"), Some(Value::Object(_) | Value::String(_)));
     let names = names_ask_user(object) && (interaction || prompt_of(object).is_some());
@@ -37,17 +36,21 @@ pub(crate) fn form_of(object: &Map<String, Value>) -> Option<AskForm> {
 }
 
 /// The fields of a question, out of an object that has one of its forms.
-pub(crate) fn fields_of(object: &Map<String, Value>) -> Map<String, Value> {
+pub(crate) fn fields_of(object: &Map) -> Map {
     let interaction = object.get("interaction").filter(|_| names_ask_user(object));
     match object.get("ask_user").filter(|inner| inner.is_object() || inner.is_string()).or(interaction) {
         Some(Value::Object(fields)) => fields.clone(),
-        Some(Value::String(prompt)) => Map::from_iter([("prompt".to_owned(), Value::String(prompt.clone()))]),
+        Some(Value::String(prompt)) => {
+            let mut fields = Map::new();
+            fields.insert("prompt".to_owned(), Value::String(prompt.clone()));
+            fields
+        }
         _ => object.clone(),
     }
 }
 
 /// Reads a YAML block: a mapping with the fields, or with `ask_user` above them.
-pub(crate) fn fields_of_yaml(block: &str) -> Option<Map<String, Value>> {
+pub(crate) fn fields_of_yaml(block: &str) -> Option<Map> {
     if block.len() > MAX_YAML_BYTES {
         return None;
     }
@@ -57,25 +60,22 @@ pub(crate) fn fields_of_yaml(block: &str) -> Option<Map<String, Value>> {
 /// The block without a code fence that an agent put around its content.
 fn without_fence(block: &str) -> &str {
     let trimmed = block.trim();
-    let inside =
-        trimmed.strip_prefix("```").and_then(|rest| rest.strip_suffix("```")).and_then(|rest| rest.split_once('\n'));
+    let inside = trimmed
+        .strip_prefix("```")
+        .and_then(|rest| rest.strip_suffix("```"))
+        .and_then(|rest| text::split_once(rest, b'\n'));
     inside.map_or(block, |(_, content)| content)
 }
 
 /// Whether these fields really ask something.
-pub(crate) fn prompt_of(fields: &Map<String, Value>) -> Option<&str> {
+pub(crate) fn prompt_of(fields: &Map) -> Option<&str> {
     ["prompt", "question"]
         .into_iter()
         .find_map(|name| fields.get(name).and_then(Value::as_str).map(str::trim).filter(|prompt| !prompt.is_empty()))
 }
 
 /// Lays the good fields over the baseline and notes the bad ones.
-pub(crate) fn enrich(
-    baseline: Question,
-    fields: &Map<String, Value>,
-    limits: &Limits,
-    notes: &mut Vec<Note>,
-) -> Question {
+pub(crate) fn enrich(baseline: Question, fields: &Map, limits: &Limits, notes: &mut Vec<Note>) -> Question {
     let mut question = baseline;
     if let Some(prompt) = prompt_of(fields) {
         let short = text::head(prompt, limits.prompt_bytes);
@@ -111,18 +111,18 @@ pub(crate) fn enrich(
                 true
             }
             ("required_fields", Value::Array(names)) => {
-                question.required_fields = names
-                    .iter()
-                    .filter_map(Value::as_str)
-                    .take(limits.options)
-                    .map(|name| text::head(name, limits.prompt_bytes).to_owned())
-                    .collect();
+                let mut texts: Vec<_> = names.iter().filter_map(Value::as_str).collect();
+                texts.truncate(limits.options);
+                question.required_fields =
+                    texts.iter().map(|name| text::head(name, limits.prompt_bytes).to_owned()).collect();
                 true
             }
             ("context", Value::Object(context)) if fits(value, limits) => {
                 // What the core wrote there wins over what the agent wrote.
                 for (key, value) in context {
-                    question.context.entry(key.clone()).or_insert_with(|| value.clone());
+                    if !question.context.contains_key(key) {
+                        question.context.insert(key.clone(), value.clone());
+                    }
                 }
                 true
             }
@@ -151,13 +151,15 @@ fn take_kind(question: &mut Question, kind: &str, limits: &Limits) {
 }
 
 fn take_options(question: &mut Question, options: &[Value], limits: &Limits, notes: &mut Vec<Note>) {
-    let mut readable = options.iter().filter_map(|option| read_option(option, limits));
-    question.options = readable.by_ref().take(limits.options).collect();
-    if readable.next().is_some() {
-        notes.push(Note::new(
-            Code::OptionsTruncated,
-            format!("the question had {} options, {} are kept", options.len(), limits.options),
-        ));
+    question.options = Vec::new();
+    for option in options {
+        let Some(readable) = read_option(option, limits) else { continue };
+        if question.options.len() == limits.options {
+            let message = format!("the question had {} options, {} are kept", options.len(), limits.options);
+            notes.push(Note::new(Code::OptionsTruncated, message));
+            break;
+        }
+        question.options.push(readable);
     }
 }
 
@@ -178,7 +180,7 @@ fn has_bare_keys(has: impl Fn(&str) -> bool) -> bool {
     (has("prompt") || has("question")) && (has("kind") || has("options") || has("interaction_id"))
 }
 
-fn names_ask_user(object: &Map<String, Value>) -> bool {
+fn names_ask_user(object: &Map) -> bool {
     ["action", "type"].iter().any(|key| object.get(*key).and_then(Value::as_str) == Some("ask_user"))
 }
 

@@ -1,7 +1,6 @@
 //! Effects: what the host must do, told by the core.
 
-use serde_json::Value;
-
+use crate::json::Value;
 use crate::read::{Readable, Reading, read};
 use crate::receipt::Rejected;
 use crate::state::Status;

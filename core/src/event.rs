@@ -2,12 +2,9 @@
 
 mod plain;
 
-pub use plain::PlainMember;
-use serde_json::Value;
-
 use crate::codes::{Code, Note};
 use crate::gate::Judged;
-use crate::json;
+use crate::json::{self, Value};
 use crate::limits::Limits;
 use crate::read::{Readable, Reading, read};
 use crate::receipt::Rejected;
@@ -17,6 +14,7 @@ use crate::text;
 use crate::time::Timestamp;
 use crate::wire::record;
 use crate::write::{Writable, Writer, json_text, serialize_as_written};
+pub use plain::PlainMember;
 
 /// Something that happened. `reply` and `cancel` are requests and can be rejected; the others are facts.
 #[derive(Clone, Debug, PartialEq)]
@@ -167,7 +165,7 @@ impl Event {
     pub fn from_json_and_stdout(text: &str, stdout: &str) -> Result<Event, Rejected> {
         let mut value = parse(text)?;
         if let Some(Value::Object(stream)) = value.get_mut("stream") {
-            stream.insert("stdout".to_owned(), Value::from(stdout));
+            stream.insert("stdout".to_owned(), Value::String(stdout.to_owned()));
         }
         Event::from_value(value)
     }

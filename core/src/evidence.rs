@@ -6,12 +6,10 @@ mod debris;
 mod layout;
 mod objects;
 
-use serde_json::{Map, Value};
-
 use crate::ask_user::{self, AskForm};
 use crate::codes::{Code, Note};
 use crate::event::TurnReport;
-use crate::json::{self, Document, Fault};
+use crate::json::{self, Document, Fault, Map, Value};
 use crate::plan::RunPlan;
 use crate::read::{Readable, Reading};
 use crate::schema::{Check, Violation};
@@ -131,7 +129,7 @@ pub(crate) struct Found<'r> {
     /// The output's JSON text without the marker.
     pub(crate) data_text: Option<String>,
     /// The fields of the question the turn carries.
-    pub(crate) question: Option<Map<String, Value>>,
+    pub(crate) question: Option<Map>,
     /// The end of the assistant's last words, for a question without structure.
     pub(crate) last_words: &'r str,
     /// How long they were before they were cut.
@@ -167,7 +165,7 @@ struct Reader<'r> {
     done: usize,
     declined: usize,
     mentioned: bool,
-    question: Option<Map<String, Value>>,
+    question: Option<Map>,
     last_words: &'r str,
     last_words_bytes: usize,
     unreadable_questions: usize,
@@ -304,11 +302,10 @@ impl<'r> Reader<'r> {
         }
         self.fault = self.fault.or(fault);
 
-        let blocks = contents.yaml_blocks.iter();
-        self.steps += blocks.clone().map(|block| block.len() as u64).sum::<u64>();
-        questions.extend(
-            blocks.map(|block| (block.start, ask_user::fields_of_yaml(text.get(block.clone()).unwrap_or_default()))),
-        );
+        for block in contents.yaml_blocks.iter() {
+            self.steps += block.len() as u64;
+            questions.push((block.start, ask_user::fields_of_yaml(text.get(block.clone()).unwrap_or_default())));
+        }
         // From the last to the first. There are at most a hundred, and a general sort is ten kilobytes in a browser.
         while let Some(last) = (0..questions.len()).max_by_key(|index| questions.get(*index).map(|(start, _)| *start)) {
             let (_, fields) = questions.swap_remove(last);
@@ -317,7 +314,7 @@ impl<'r> Reader<'r> {
     }
 
     /// The fields of the question that an object is, if it is one and not an output.
-    fn question_in(&mut self, object: &FoundObject, text: &str) -> Option<Map<String, Value>> {
+    fn question_in(&mut self, object: &FoundObject, text: &str) -> Option<Map> {
         if object.marker(text) == Some("true") || !object.may_ask() {
             return None;
         }
@@ -340,12 +337,12 @@ impl<'r> Reader<'r> {
     }
 
     /// The last question with a prompt counts, else the last that has any field to offer.
-    fn consider_question(&mut self, earlier: Option<Map<String, Value>>) {
+    fn consider_question(&mut self, earlier: Option<Map>) {
         let Some(fields) = earlier else {
             self.unreadable_questions += 1;
             return;
         };
-        let asks = |fields: &Map<String, Value>| ask_user::prompt_of(fields).is_some();
+        let asks = |fields: &Map| ask_user::prompt_of(fields).is_some();
         self.unreadable_questions += usize::from(!asks(&fields));
         if self.question.as_ref().is_none_or(|later| !asks(later) && asks(&fields)) {
             self.question = Some(fields);
@@ -472,7 +469,7 @@ impl<'r> Reader<'r> {
 const MAX_LOOKS: usize = 64;
 
 /// The members of an object that stands in a text, unless a key stands twice.
-fn members(object: &FoundObject, text: &str) -> Option<Map<String, Value>> {
+fn members(object: &FoundObject, text: &str) -> Option<Map> {
     match json::build(text.get(object.span.clone())?) {
         Ok(Value::Object(members)) => Some(members),
         _ => None,

@@ -295,7 +295,8 @@ impl Bench<'_> {
     /// A success, unless an artifact is missing (GATE-8).
     fn complete(&mut self, said: Said) -> Ruling {
         let required = &self.plan.required_artifacts;
-        let missing: Vec<_> = required.iter().filter(|path| !self.report.artifacts.contains(path)).collect();
+        let missing = required.iter().filter(|path| !self.report.artifacts.contains(path));
+        let missing: Vec<_> = missing.map(String::as_str).collect();
         if missing.is_empty() {
             if !required.is_empty() {
                 self.say(Said::ArtifactsExist);
@@ -303,9 +304,8 @@ impl Bench<'_> {
             self.say(said);
             return Ruling::Complete;
         }
-        let names = missing.iter().map(|path| text::quoted(path)).collect::<Vec<_>>().join(", ");
         self.say(said);
-        fail("GATE-8", Code::ArtifactMissing, format!("missing: {names}"))
+        fail("GATE-8", Code::ArtifactMissing, format!("missing: {}", text::quoted_list(&missing)))
     }
 
     fn bad_output(&self, rule: &'static str) -> Ruling {

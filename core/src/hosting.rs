@@ -109,8 +109,8 @@ writable!(Attach { slot_id, attempt_number });
 /// The run that asked for a slot, by the slot's id; `None` if no run can have.
 #[must_use]
 pub fn run_of_slot(slot_id: &str) -> Option<&str> {
-    let (run_id, slot) = slot_id.rsplit_once('/')?;
-    let number = slot.strip_prefix('s')?;
+    let (run_id, slot) = slot_id.split_at_checked(slot_id.bytes().rposition(|byte| byte == b'/')?)?;
+    let number = slot.strip_prefix("/s")?;
     let is_number = !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit());
     (is_number && is_run_id(run_id)).then_some(run_id)
 }

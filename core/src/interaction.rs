@@ -4,9 +4,7 @@ use std::borrow::Cow;
 use std::ops::{Deref, DerefMut};
 use std::sync::LazyLock;
 
-use serde_json::{Map, Value};
-
-use crate::json;
+use crate::json::{self, Map, Value};
 use crate::limits::Limits;
 use crate::read::{Readable, Reading};
 use crate::time::Timestamp;
@@ -103,18 +101,18 @@ pub struct Question {
 
 /// Members that the agent names and shapes freely. Most questions have none, and none take no room.
 #[derive(Clone, Debug, Default)]
-pub struct FreeForm(Option<Box<Map<String, Value>>>);
+pub struct FreeForm(Option<Box<Map>>);
 
 impl FreeForm {
     /// The members as a map of their own.
     #[must_use]
-    pub fn to_map(&self) -> Map<String, Value> {
+    pub fn to_map(&self) -> Map {
         self.deref().clone()
     }
 }
 
-impl From<Map<String, Value>> for FreeForm {
-    fn from(members: Map<String, Value>) -> FreeForm {
+impl From<Map> for FreeForm {
+    fn from(members: Map) -> FreeForm {
         FreeForm((!members.is_empty()).then(|| Box::new(members)))
     }
 }
@@ -126,16 +124,16 @@ impl PartialEq for FreeForm {
 }
 
 impl Deref for FreeForm {
-    type Target = Map<String, Value>;
+    type Target = Map;
 
-    fn deref(&self) -> &Map<String, Value> {
-        static NONE: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
+    fn deref(&self) -> &Map {
+        static NONE: LazyLock<Map> = LazyLock::new(Map::new);
         self.0.as_deref().unwrap_or(&NONE)
     }
 }
 
 impl DerefMut for FreeForm {
-    fn deref_mut(&mut self) -> &mut Map<String, Value> {
+    fn deref_mut(&mut self) -> &mut Map {
         self.0.get_or_insert_default()
     }
 }
@@ -280,7 +278,7 @@ impl Readable for JsonText {
 }
 
 /// An object as JSON text inside JSON.
-struct ObjectText(Map<String, Value>);
+struct ObjectText(Map);
 
 impl Readable for ObjectText {
     fn blank() -> ObjectText {

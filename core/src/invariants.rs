@@ -51,7 +51,7 @@ fn plan(run: &Run) -> Result<(), Broken> {
 }
 
 pub(crate) fn limits(plan: &RunPlan) -> Result<(), Broken> {
-    ensure(plan.limits.problems().next().is_none(), "plan.limits", "a limit makes no sense")
+    ensure(plan.limits.problems().is_empty(), "plan.limits", "a limit makes no sense")
 }
 
 fn history(run: &Run) -> Result<(), Broken> {

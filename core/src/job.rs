@@ -1,11 +1,9 @@
 //! What clients of a job API send: the body of each request, read once for every service (VIEW-7).
 
-use serde_json::{Map, Value};
-
 use crate::admission::{Problem, Refusal, RunRequest, found, read_object};
 use crate::codes::Code;
 use crate::event::Event;
-use crate::json;
+use crate::json::{self, Map, Value};
 use crate::limits::Limits;
 use crate::receipt::Rejected;
 use crate::text;
@@ -70,7 +68,7 @@ pub fn read_job(body: &str, run_id: &str) -> Result<Job, Refusal> {
     // A run id that is no text is told by admission, from the request.
     let run_id = match members.get("run_id") {
         None => {
-            members.insert("run_id".to_owned(), Value::from(run_id));
+            members.insert("run_id".to_owned(), Value::String(run_id.to_owned()));
             run_id.to_owned()
         }
         Some(chosen) => chosen.as_str().unwrap_or_default().to_owned(),
@@ -92,7 +90,7 @@ pub fn request_event(kind: RequestKind, body: &str) -> Result<Event, Rejected> {
     if members.contains_key("type") {
         return Err(Rejected::malformed("the request has the unknown field `type`"));
     }
-    members.insert("type".to_owned(), Value::from(kind.as_str()));
+    members.insert("type".to_owned(), Value::String(kind.as_str().to_owned()));
     Event::from_value(Value::Object(members))
 }
 
@@ -107,7 +105,7 @@ fn skill_name(value: Option<Value>, problems: &mut Vec<Problem>) -> String {
     String::new()
 }
 
-fn runtime_options(value: Option<Value>, problems: &mut Vec<Problem>) -> Map<String, Value> {
+fn runtime_options(value: Option<Value>, problems: &mut Vec<Problem>) -> Map {
     match value {
         None => {}
         Some(Value::Object(options)) => return options,

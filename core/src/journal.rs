@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use crate::codes::Code;
 use crate::effect::Effect;
 use crate::event::{Event, RecordedTurn};
 use crate::gate::Judgement;
 use crate::invariants;
-use crate::json::{self, MAX_DOCUMENT_DEPTH};
+use crate::json::{self, MAX_DOCUMENT_DEPTH, Value};
 use crate::plan::RunPlan;
 use crate::read::{Misread, read, readable};
 use crate::run::Run;
@@ -359,14 +357,15 @@ struct Linked<'l>([&'l dyn Writable; 3]);
 
 impl Writable for Linked<'_> {
     fn write(&self, out: &mut Writer) {
-        out.list(self.0.into_iter());
+        let mut items = self.0.into_iter();
+        out.list(&mut || items.next());
     }
 }
 
 impl Linked<'_> {
     /// The event in this text: the first object in it.
     fn event_in(text: &str) -> &str {
-        text.find('{').and_then(|start| text.get(start..text.len() - 1)).unwrap_or_default()
+        memchr::memchr(b'{', text.as_bytes()).and_then(|start| text.get(start..text.len() - 1)).unwrap_or_default()
     }
 }
 

@@ -1,8 +1,8 @@
 //! Strict JSON: where an object in a text ends, and the value it stands for.
 //!
-//! The values are `serde_json`'s. How they are read is written here, because what is asked is more than it tells: where a
-//! broken object broke (so that a search in prose goes on from there and stays linear), which top-level members there are,
-//! and whether a key stands twice.
+//! The values are `serde_json`'s, or look like them. How they are read is written here, because what is asked is more
+//! than it tells: where a broken object broke (so that a search in prose goes on from there and stays linear), which
+//! top-level members there are, and whether a key stands twice.
 
 mod builder;
 mod cursor;
@@ -20,10 +20,9 @@ mod tree;
 
 use std::fmt;
 
-use serde_json::Value;
-
 use crate::codes::Code;
 use crate::limits::Limits;
+use crate::text::{trim_end, trim_start};
 pub(crate) use builder::build;
 #[cfg(feature = "flat-documents")]
 pub use flat::Document;
@@ -37,6 +36,10 @@ pub(crate) use scanner::{Container, Scanner, Shape};
 pub(crate) use strings::end_of_plain;
 #[cfg(not(feature = "flat-documents"))]
 pub use tree::Document;
+pub use serde_json::Value;
+
+/// The members of an object, in their order.
+pub type Map = serde_json::Map<String, Value>;
 
 /// Why a text is not JSON that can be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,7 +107,8 @@ pub(crate) const MAX_DOCUMENT_DEPTH: usize = 2 * Limits::MAX_JSON_DEPTH + 3;
 
 /// The text without JSON white space around it and without a byte order mark before it.
 pub(crate) fn trim(text: &str) -> &str {
-    text.strip_prefix('\u{feff}').unwrap_or(text).trim_matches([' ', '\t', '\n', '\r'])
+    let signs = b" \t\n\r";
+    trim_end(trim_start(text.strip_prefix('\u{feff}').unwrap_or(text), signs), signs)
 }
 
 /// A number without a fraction: `3`, and `3.0`, which some runtimes cannot tell from it.

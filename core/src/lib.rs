@@ -97,7 +97,7 @@ pub use interaction::{
 };
 pub use job::{Job, RequestKind, read_job, request_event};
 pub use journal::{JOURNAL_VERSION, Journal, JournalEntry, Replayed, replay};
-pub use json::{Document, parse_json};
+pub use json::{Document, Map, Value, parse_json};
 pub use limits::Limits;
 #[cfg(feature = "observe")]
 pub use observe::{Observation, Ruled};

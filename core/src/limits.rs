@@ -1,10 +1,9 @@
 //! How much of anything the core takes in before it says no (BAD-2).
 
-use serde::Deserialize;
-use serde_json::Value;
-
+use crate::json::Value;
 use crate::read::Reading;
 use crate::wire::record;
+use serde::Deserialize;
 
 /// Sizes beyond which input is refused or cut; part of the plan, so that a replay decides with the same ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -75,7 +74,7 @@ impl Limits {
     }
 
     /// The names of the limits that make no sense.
-    pub(crate) fn problems(&self) -> impl Iterator<Item = &'static str> {
+    pub(crate) fn problems(&self) -> Vec<&'static str> {
         let sizes = [
             ("turn_text_bytes", self.turn_text_bytes),
             ("json_depth", self.json_depth),
@@ -84,14 +83,25 @@ impl Limits {
             ("prompt_bytes", self.prompt_bytes),
             ("reply_bytes", self.reply_bytes),
         ];
-        let too_deep = (self.json_depth > Limits::MAX_JSON_DEPTH).then_some("json_depth");
-        let no_questions = (self.interactions == 0).then_some("interactions");
         // A run admitted on a large machine must be readable in a browser, where a size has 32 bits. The largest of those stands
         // for all that are larger.
         let fits = |size: usize| u32::try_from(size).is_ok_and(|size| size < u32::MAX);
-        let too_many = (!fits(self.options)).then_some("options");
-        let senseless = sizes.into_iter().filter(move |(_, size)| *size == 0 || !fits(*size)).map(|(name, _)| name);
-        senseless.chain(too_many).chain(too_deep).chain(no_questions)
+        let mut problems = Vec::new();
+        for (name, size) in sizes {
+            if size == 0 || !fits(size) {
+                problems.push(name);
+            }
+        }
+        if !fits(self.options) {
+            problems.push("options");
+        }
+        if self.json_depth > Limits::MAX_JSON_DEPTH {
+            problems.push("json_depth");
+        }
+        if self.interactions == 0 {
+            problems.push("interactions");
+        }
+        problems
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::evidence::DONE_MARKER;
 use crate::plan::ExecutionMode;
 use crate::schema::OutputSchema;
-use crate::text::split_at_sign;
+use crate::text::{replace, split_at_sign, trim_start};
 
 /// The words of the patch; a host may change them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,13 +39,11 @@ pub fn patch_skill(skill: &str, mode: ExecutionMode, schema: Option<&OutputSchem
         ExecutionMode::Auto => &wording.auto,
         ExecutionMode::Interactive => &wording.interactive,
     };
-    let mut parts = vec![wording.heading.as_str(), mode_text, &wording.completion];
-    let schema_block = schema.map(|schema| format!("{}\n\n```json\n{}\n```", wording.schema, inert(schema.text())));
-    parts.extend(schema_block.as_deref());
-    let section = parts.join("\n\n");
+    let schema = schema.map(|schema| format!("\n\n{}\n\n```json\n{}\n```", wording.schema, inert(schema.text())));
+    let (heading, completion, schema) = (&wording.heading, &wording.completion, schema.unwrap_or_default());
     let skill = without_section(skill);
     let separator = if skill.is_empty() { "" } else { "\n\n" };
-    format!("{skill}{separator}{BEGIN}\n{section}\n{END}\n")
+    format!("{skill}{separator}{BEGIN}\n{heading}\n\n{mode_text}\n\n{completion}{schema}\n{END}\n")
 }
 
 /// The skill's own text: what stands before and after every section of ours.
@@ -55,7 +53,7 @@ fn without_section(skill: &str) -> String {
     while let Some((before, from_begin)) = split_at_sign(rest, BEGIN) {
         own.push_str(before.trim_end());
         // A section whose end is missing was cut off there: it runs to the end of the text.
-        rest = split_at_sign(from_begin, END).map_or("", |(_, after)| after.trim_start_matches(['\r', '\n']));
+        rest = split_at_sign(from_begin, END).map_or("", |(_, after)| trim_start(after, b"\r\n"));
         if !rest.is_empty() && !own.is_empty() {
             own.push_str("\n\n");
         }
@@ -67,7 +65,7 @@ fn without_section(skill: &str) -> String {
 
 /// In JSON a `<` stands in strings only, where its escape means the same and closes no comment.
 fn inert(schema: &str) -> String {
-    schema.trim().replace('<', "\\u003c")
+    replace(schema.trim(), b'<', "\\u003c")
 }
 
 const BEGIN: &str = "<!-- turnlatch:begin -->";

@@ -3,17 +3,15 @@
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use serde::Deserialize;
-use serde_json::Value;
-
 use crate::codes::{Code, Note};
-use crate::json;
+use crate::json::{self, Value};
 use crate::limits::Limits;
 use crate::read::{Readable, Reading, read};
 use crate::schema::OutputSchema;
 use crate::storage::LoadError;
 use crate::wire::{names, record};
 use crate::write::{Writable, Writer, serialize_as_written};
+use serde::Deserialize;
 
 /// An admitted run's id and its settings, which it derefs to.
 #[derive(Clone, Debug, PartialEq)]

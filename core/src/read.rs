@@ -7,11 +7,11 @@
 use std::borrow::Cow;
 use std::fmt::Display;
 
-use serde_json::{Map, Value};
-
 use crate::codes::Code;
+use crate::json::Value;
 use crate::text;
 use crate::time::Timestamp;
+use crate::write::json_text;
 
 /// Data that can be read back.
 pub(crate) trait Readable {
@@ -86,10 +86,10 @@ impl Reading {
     /// The members of an object; of what is none, nothing is left to be read.
     pub(crate) fn members(&mut self, value: Value) -> Members<'_> {
         let members = match value {
-            Value::Object(members) => members,
+            Value::Object(members) => members.into_iter().collect(),
             other => {
                 self.expected("an object", &other);
-                Map::new()
+                Vec::new()
             }
         };
         Members { members, reading: self }
@@ -111,6 +111,13 @@ impl Reading {
         }
     }
 
+    fn items(&mut self, value: Value, list: &mut dyn List) {
+        match value {
+            Value::Array(items) => items.into_iter().enumerate().for_each(|(index, item)| list.add(index, item, self)),
+            other => self.expected("a list", &other),
+        }
+    }
+
     fn item(&mut self, index: usize, value: Value, place: &mut dyn Readable) {
         self.part(&format_args!("[{index}]"), Some(value), place);
     }
@@ -126,22 +133,27 @@ impl Reading {
 
 /// What is left to be taken of an object.
 pub(crate) struct Members<'r> {
-    members: Map<String, Value>,
+    members: Vec<(String, Value)>,
     reading: &'r mut Reading,
 }
 
 impl Members<'_> {
     /// Reads a member into its place.
     pub(crate) fn take(&mut self, name: &str, place: &mut dyn Readable) {
-        let member = self.members.shift_remove(name);
+        let member = self.place_of(name).map(|index| self.members.remove(index).1);
         self.reading.part(&name, member, place);
     }
 
     /// Reads a member into its place if it is there.
     pub(crate) fn take_if_given(&mut self, name: &str, place: &mut dyn Readable) {
-        if self.members.contains_key(name) {
+        if self.place_of(name).is_some() {
             self.take(name, place);
         }
+    }
+
+    /// Most members stand in the order in which they are taken.
+    fn place_of(&self, name: &str) -> Option<usize> {
+        self.members.iter().position(|(known, _)| known == name)
     }
 
     /// A member that says what the others are.
@@ -154,7 +166,7 @@ impl Members<'_> {
     /// Reads all that is left into one place.
     pub(crate) fn rest(self, place: &mut dyn Readable) {
         if self.reading.misread.is_none() {
-            place.read(Value::Object(self.members), self.reading);
+            place.read(Value::Object(self.members.into_iter().collect()), self.reading);
         }
     }
 
@@ -165,7 +177,7 @@ impl Members<'_> {
 
     /// Everything has been taken.
     pub(crate) fn end(self) {
-        if let Some(name) = self.members.keys().next() {
+        if let Some((name, _)) = self.members.first() {
             self.reading.wrong(format!("has the unknown field {}", text::quoted(name)));
         }
     }
@@ -179,7 +191,7 @@ macro_rules! readable {
                 $type { $($member: crate::read::Readable::blank()),+ }
             }
 
-            fn read(&mut self, value: serde_json::Value, reading: &mut crate::read::Reading) {
+            fn read(&mut self, value: crate::json::Value, reading: &mut crate::read::Reading) {
                 let mut members = reading.members(value);
                 $(members.take(stringify!($member), &mut self.$member);)+
                 members.end();
@@ -196,7 +208,7 @@ macro_rules! readable_names {
                 $type::$first
             }
 
-            fn read(&mut self, value: serde_json::Value, reading: &mut crate::read::Reading) {
+            fn read(&mut self, value: crate::json::Value, reading: &mut crate::read::Reading) {
                 let found = reading.one_of(&[$first_name $(, $name)*], &value);
                 if let Some(variant) = found.and_then(|found| [$type::$first $(, $type::$variant)*].get(found).copied()) {
                     *self = variant;
@@ -338,22 +350,26 @@ impl<T: Readable> Readable for Option<T> {
     }
 }
 
+/// A list that is being read. Only what depends on the kind of its items is written anew for every kind.
+trait List {
+    fn add(&mut self, index: usize, item: Value, reading: &mut Reading);
+}
+
+impl<T: Readable> List for Vec<T> {
+    fn add(&mut self, index: usize, item: Value, reading: &mut Reading) {
+        let mut place = T::blank();
+        reading.item(index, item, &mut place);
+        self.push(place);
+    }
+}
+
 impl<T: Readable> Readable for Vec<T> {
     fn blank() -> Vec<T> {
         Vec::new()
     }
 
     fn read(&mut self, value: Value, reading: &mut Reading) {
-        match value {
-            Value::Array(items) => {
-                for (index, item) in items.into_iter().enumerate() {
-                    let mut place = T::blank();
-                    reading.item(index, item, &mut place);
-                    self.push(place);
-                }
-            }
-            other => reading.expected("a list", &other),
-        }
+        reading.items(value, self);
     }
 }
 
@@ -362,7 +378,7 @@ fn kind(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
         Value::Bool(_) => "a boolean".to_owned(),
-        Value::Number(number) => number.to_string(),
+        Value::Number(_) => json_text(value),
         Value::String(_) => "a text".to_owned(),
         Value::Array(_) => "a list".to_owned(),
         Value::Object(_) => "an object".to_owned(),

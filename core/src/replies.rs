@@ -2,6 +2,7 @@
 
 use crate::codes::Code;
 use crate::event::Reply;
+use crate::json::Value;
 use crate::plan::{Profile, RunPlan};
 use crate::receipt::{Receipt, ReceiptKind, Rejected, Resolved};
 use crate::run::Run;
@@ -92,7 +93,7 @@ pub(crate) fn status_after_reply(plan: &RunPlan) -> Status {
 
 fn response_size(reply: &Reply) -> usize {
     match &reply.response {
-        serde_json::Value::String(text) => text.len(),
+        Value::String(text) => text.len(),
         other => json_text(other).len(),
     }
 }

@@ -22,13 +22,11 @@ mod tests;
 use std::fmt;
 use std::sync::Arc;
 
-use serde_json::Value;
-
 #[cfg(feature = "host-validator")]
 pub use self::engine::use_schema_engine;
 pub use self::engine::{SchemaEngine, SchemaValidator};
 use crate::codes::Code;
-use crate::json::{self, Document};
+use crate::json::{self, Document, Value};
 use crate::limits::Limits;
 use crate::read::{Readable, Reading};
 use crate::text::{TextSet, display_text, head};
@@ -263,11 +261,15 @@ fn declared_names(root: &Value) -> Vec<String> {
     let mut open = vec![root];
     let mut seen = TextSet::default();
     while let Some(schema) = open.pop() {
-        let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
-        let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
-        names.extend(properties.map(|(name, _)| name.clone()));
-        names.extend(required.filter_map(Value::as_str).map(str::to_owned));
-        open.extend(schema.get("allOf").and_then(Value::as_array).into_iter().flatten());
+        if let Some(Value::Object(properties)) = schema.get("properties") {
+            names.extend(properties.keys().cloned());
+        }
+        if let Some(Value::Array(required)) = schema.get("required") {
+            names.extend(required.iter().filter_map(Value::as_str).map(str::to_owned));
+        }
+        if let Some(Value::Array(parts)) = schema.get("allOf") {
+            open.extend(parts);
+        }
         if let Some(pointer) = schema.get("$ref").and_then(Value::as_str).and_then(|uri| uri.strip_prefix('#'))
             && seen.insert(pointer)
         {

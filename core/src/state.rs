@@ -1,13 +1,12 @@
 //! The states of a run. Data lives in the state that needs it, so that an impossible run cannot be written down.
 
-use serde::Deserialize;
-use serde_json::Value;
-
 use crate::effect::EffectRef;
 use crate::interaction::PendingInteraction;
+use crate::json::Value;
 use crate::read::{Readable, Reading};
 use crate::wire::{names, record};
 use crate::write::{Writable, Writer, serialize_as_written};
+use serde::Deserialize;
 
 /// Where a run is, as everybody may know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]

@@ -1,10 +1,10 @@
 //! What snapshots and journals share: digests, and the error of one that is not loaded.
 
 use serde::Serialize;
-use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::codes::Code;
+use crate::json::Value;
 use crate::read::Misread;
 
 /// A snapshot or journal that was not loaded.
@@ -46,13 +46,16 @@ pub(crate) fn digest(parts: &[&str]) -> String {
         hasher.update((part.len() as u64).to_le_bytes());
         hasher.update(part.as_bytes());
     }
-    let digits: Vec<u8> = hasher.finalize().iter().flat_map(|byte| [byte >> 4, byte & 15]).map(hexadecimal).collect();
-    // Digits are text.
-    String::from_utf8(digits).unwrap_or_default()
+    let mut digits = String::with_capacity(64);
+    for byte in hasher.finalize() {
+        digits.push(hexadecimal(byte >> 4));
+        digits.push(hexadecimal(byte & 15));
+    }
+    digits
 }
 
-const fn hexadecimal(digit: u8) -> u8 {
-    if digit < 10 { b'0' + digit } else { b'a' + (digit - 10) }
+const fn hexadecimal(digit: u8) -> char {
+    (if digit < 10 { b'0' + digit } else { b'a' + (digit - 10) }) as char
 }
 
 /// Checks a document's version before anything else of it is read.

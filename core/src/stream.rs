@@ -16,10 +16,9 @@ mod pi;
 mod rows;
 mod turn;
 
-use serde_json::Value;
-
 use crate::codes::Note;
 use crate::event::{Message, TurnReport, Usage};
+use crate::json::Value;
 use crate::read::{Misread, read};
 use crate::receipt::Rejected;
 use crate::wire::{names, record};

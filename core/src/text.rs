@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Map, Value};
+use crate::json::{Map, Value};
 
 /// The text with terminal escapes, control and bidi characters made visible, for logs, terminals and messages.
 ///
@@ -27,7 +27,7 @@ pub fn display_text(text: &str) -> Cow<'_, str> {
 
 /// Texts, each once. In a map of values, because every build has that.
 #[derive(Default)]
-pub(crate) struct TextSet(Map<String, Value>);
+pub(crate) struct TextSet(Map);
 
 impl TextSet {
     /// Adds a text; whether it was not there yet.
@@ -63,6 +63,56 @@ pub(crate) fn places(text: &str, sign: &str) -> impl Iterator<Item = usize> {
     memchr::memchr_iter(first, text).filter(move |at| text.get(*at..).is_some_and(|rest| rest.starts_with(sign)))
 }
 
+/// The text without these ASCII signs at its beginning. One function for all sets of signs, unlike the standard one.
+pub(crate) fn trim_start<'t>(text: &'t str, signs: &[u8]) -> &'t str {
+    let start = text.bytes().position(|byte| !signs.contains(&byte)).unwrap_or(text.len());
+    text.get(start..).unwrap_or_default()
+}
+
+/// The text without these ASCII signs at its end.
+pub(crate) fn trim_end<'t>(text: &'t str, signs: &[u8]) -> &'t str {
+    let end = text.bytes().rposition(|byte| !signs.contains(&byte)).map_or(0, |last| last + 1);
+    text.get(..end).unwrap_or_default()
+}
+
+/// The text before and behind the first of an ASCII sign. The standard library looks for signs with code of its own; this
+/// and what follows looks with that which is there anyway.
+pub(crate) fn split_once(text: &str, sign: u8) -> Option<(&str, &str)> {
+    let at = memchr::memchr(sign, text.as_bytes())?;
+    text.get(..at).zip(text.get(at + 1..))
+}
+
+/// Whether an ASCII sign stands in the text.
+pub(crate) fn has(text: &str, sign: u8) -> bool {
+    memchr::memchr(sign, text.as_bytes()).is_some()
+}
+
+/// The parts of a text between an ASCII sign; at least one.
+pub(crate) fn split(text: &str, sign: u8) -> impl Iterator<Item = &str> {
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let (part, behind) = match split_once(rest?, sign) {
+            Some((part, behind)) => (part, Some(behind)),
+            None => (rest?, None),
+        };
+        rest = behind;
+        Some(part)
+    })
+}
+
+/// The text with another in the place of an ASCII sign.
+pub(crate) fn replace(text: &str, sign: u8, by: &str) -> String {
+    let mut replaced = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, behind)) = split_once(rest, sign) {
+        replaced.push_str(before);
+        replaced.push_str(by);
+        rest = behind;
+    }
+    replaced.push_str(rest);
+    replaced
+}
+
 /// The text before and behind the first place of a sign.
 pub(crate) fn split_at_sign<'t>(text: &'t str, sign: &str) -> Option<(&'t str, &'t str)> {
     let at = find(text, sign)?;
@@ -86,13 +136,34 @@ pub(crate) fn quoted(text: &str) -> String {
 pub(crate) fn quoted_up_to(text: &str, bytes: usize) -> String {
     let short = head(text, bytes);
     let ellipsis = if short.len() < text.len() { "…" } else { "" };
-    let line = short.replace(['\n', '\t'], " ");
-    format!("`{}{ellipsis}`", display_text(&line).replace('`', "'"))
+    let line = replace(&replace(short, b'\n', " "), b'\t', " ");
+    format!("`{}{ellipsis}`", replace(&display_text(&line), b'`', "'"))
+}
+
+/// Names from outside, quoted, with commas between them.
+pub(crate) fn quoted_list(names: &[&str]) -> String {
+    let mut list = String::new();
+    for name in names {
+        if !list.is_empty() {
+            list.push_str(", ");
+        }
+        list.push_str(&quoted(name));
+    }
+    list
+}
+
+/// A whole number with or without a sign, if 64 bits hold it.
+pub(crate) fn integer(text: &str) -> Option<i64> {
+    match text.strip_prefix('-') {
+        None => text.parse::<u64>().ok()?.try_into().ok(),
+        Some(size) if size.starts_with('+') => None,
+        Some(size) => 0_i64.checked_sub_unsigned(size.parse().ok()?),
+    }
 }
 
 /// A name from outside as a step of a JSON pointer in a message.
 pub(crate) fn pointer_step(name: &str) -> String {
-    display_text(head(name, 200)).replace('~', "~0").replace('/', "~1")
+    replace(&replace(&display_text(head(name, 200)), b'~', "~0"), b'/', "~1")
 }
 
 /// Characters that move the cursor, hide text or reorder it.
@@ -122,6 +193,24 @@ mod tests {
     fn cuts_keep_characters_whole() {
         assert_eq!((head("aé", 2), head("aé", 3), head("a", 9)), ("a", "aé", "a"));
         assert_eq!((tail("éa", 2), tail("éa", 3), tail("a", 9)), ("a", "éa", "a"));
+    }
+
+    #[test]
+    fn integers_are_read_as_the_standard_library_reads_them() {
+        let (most, least) = (i64::MAX.to_string(), i64::MIN.to_string());
+        let beyond =
+            ["9223372036854775808", "-9223372036854775809", "18446744073709551616", "", "-", "+", "-+1", "--1", "1x"];
+        for text in ["0", "-0", "+7", "-7", "007", &most, &least].into_iter().chain(beyond) {
+            assert_eq!(integer(text), text.parse().ok(), "{text}");
+        }
+    }
+
+    #[test]
+    fn signs_are_trimmed_as_the_standard_library_trims_them() {
+        for text in ["", " ", "\t x \t", " é ", "x", "x y", "\r\n"] {
+            assert_eq!(trim_start(text, b" \t"), text.trim_start_matches([' ', '\t']), "{text:?}");
+            assert_eq!(trim_end(text, b" \t"), text.trim_end_matches([' ', '\t']), "{text:?}");
+        }
     }
 
     #[test]

@@ -1,11 +1,9 @@
 //! Views: what a client of a job API sees (VIEW-1 to VIEW-3).
 
-use serde_json::{Map, Value};
-
 use crate::codes::{Code, Note};
 use crate::event::{MAX_KEY_CHARACTERS, MAX_REASON_CHARACTERS};
 use crate::interaction::{ChoiceOption, InteractionKind, PendingInteraction};
-use crate::json;
+use crate::json::{self, Map, Value};
 use crate::limits::Limits;
 use crate::plan::ExecutionMode;
 use crate::run::Run;
@@ -111,13 +109,13 @@ pub struct InteractionView {
     /// Answers the agent suggests.
     pub options: Vec<OptionView>,
     /// Anything the agent tells the user interface.
-    pub ui_hints: Map<String, Value>,
+    pub ui_hints: Map,
     /// What an automatic decision goes by when nobody answers.
     pub default_decision_policy: String,
     /// Names of fields the agent would like to have filled in.
     pub required_fields: Vec<String>,
     /// What the agent said around the question.
-    pub context: Map<String, Value>,
+    pub context: Map,
     /// The turn that asked.
     pub attempt_number: u32,
     /// When it was asked.
@@ -196,9 +194,9 @@ impl Run {
             None => (None, None),
         };
         let mut warnings = plan.warnings.clone();
-        warnings.extend(decision.iter().flat_map(|decision| decision.warnings().iter().cloned()));
+        warnings.extend_from_slice(decision.map_or(&[], |decision| decision.warnings()));
         let mut diagnostics = self.own_diagnostics();
-        diagnostics.extend(decision.iter().flat_map(|decision| decision.diagnostics().iter().cloned()));
+        diagnostics.extend_from_slice(decision.map_or(&[], |decision| decision.diagnostics()));
         StatusView {
             run_id: plan.run_id.clone(),
             status: self.status(),

@@ -3,12 +3,11 @@
 //! By hand and not by `serde`, for the reason that is given in `read.rs`: one function writes the members of all structs.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
-use serde_json::{Map, Value};
+use serde_json::Number;
 
 use crate::codes::Code;
-use crate::json;
+use crate::json::{self, Map, Value};
 use crate::text::push_number;
 use crate::time::Timestamp;
 
@@ -60,12 +59,25 @@ impl Writer {
 
     /// Writes an object; `members` writes what is in it.
     pub fn object(&mut self, members: impl FnOnce(&mut Writer)) {
-        if std::mem::take(&mut self.joins) {
-            return members(self);
-        }
-        self.text.push('{');
+        let joins = self.open();
         members(self);
-        self.text.push('}');
+        self.close(joins);
+    }
+
+    /// Opens an object; whether it joins the one around it. Apart from its members, so that there is one of this and not
+    /// one for every type.
+    fn open(&mut self) -> bool {
+        let joins = std::mem::take(&mut self.joins);
+        if !joins {
+            self.text.push('{');
+        }
+        joins
+    }
+
+    fn close(&mut self, joins: bool) {
+        if !joins {
+            self.text.push('}');
+        }
     }
 
     /// Writes a member of the object that is being written, unless it is absent. In its name nothing needs an escape.
@@ -86,10 +98,10 @@ impl Writer {
         object.write(self);
     }
 
-    /// Writes a list.
-    pub fn list<'i>(&mut self, items: impl Iterator<Item = &'i dyn Writable>) {
+    /// Writes a list; `next` gives its items, one by one.
+    pub fn list<'i>(&mut self, next: &mut dyn FnMut() -> Option<&'i dyn Writable>) {
         self.text.push('[');
-        for item in items {
+        while let Some(item) = next() {
             self.separate();
             item.write(self);
         }
@@ -119,19 +131,17 @@ impl Writer {
                 b'\t' => self.text.push_str("\\t"),
                 8 => self.text.push_str("\\b"),
                 12 => self.text.push_str("\\f"),
-                _ => self.plain(format_args!("\\u{sign:04x}")),
+                control => {
+                    self.text.push_str("\\u00");
+                    self.text.push(if *control < 16 { '0' } else { '1' });
+                    self.text.extend(char::from_digit(u32::from(control % 16), 16));
+                }
             }
             start = at + 1;
             at = json::end_of_plain(text.as_bytes(), start);
         }
         self.text.push_str(text.get(start..).unwrap_or_default());
         self.text.push('"');
-    }
-
-    /// Writes what needs no quotation marks.
-    fn plain(&mut self, text: std::fmt::Arguments<'_>) {
-        // Writing to a string cannot fail.
-        let _ = self.text.write_fmt(text);
     }
 
     /// A comma, unless this is the first in its brackets.
@@ -193,7 +203,10 @@ impl Writable for bool {
 
 impl Writable for i64 {
     fn write(&self, out: &mut Writer) {
-        out.plain(format_args!("{self}"));
+        if *self < 0 {
+            out.text.push('-');
+        }
+        push_number(&mut out.text, self.unsigned_abs());
     }
 }
 
@@ -265,7 +278,7 @@ impl Writable for Value {
         match self {
             Value::Null => out.text.push_str("null"),
             Value::Bool(flag) => flag.write(out),
-            Value::Number(number) => out.plain(format_args!("{number}")),
+            Value::Number(number) => number.write(out),
             Value::String(text) => out.string(text),
             Value::Array(items) => items.write(out),
             Value::Object(members) => members.write(out),
@@ -273,7 +286,18 @@ impl Writable for Value {
     }
 }
 
-impl Writable for Map<String, Value> {
+impl Writable for Number {
+    fn write(&self, out: &mut Writer) {
+        match (self.as_u64(), self.as_i64(), self.as_f64()) {
+            (Some(whole), _, _) => whole.write(out),
+            (None, Some(negative), _) => negative.write(out),
+            // As `serde_json` writes it; its own way would bring another for integers.
+            (None, None, float) => out.text.push_str(zmij::Buffer::new().format_finite(float.unwrap_or_default())),
+        }
+    }
+}
+
+impl Writable for Map {
     fn write(&self, out: &mut Writer) {
         out.object(|out| {
             for (name, value) in self {
@@ -313,7 +337,8 @@ impl<T: Writable> Writable for Option<T> {
 
 impl<T: Writable> Writable for [T] {
     fn write(&self, out: &mut Writer) {
-        out.list(self.iter().map(|item| item as &dyn Writable));
+        let mut items = self.iter();
+        out.list(&mut || items.next().map(|item| item as &dyn Writable));
     }
 }
 

@@ -6,17 +6,21 @@ mod scalars;
 #[cfg(test)]
 mod tests;
 
-use serde_json::{Map, Value};
-
 use self::scalars::Context;
+use crate::json::{Map, Value};
+use crate::text::{split, trim_start};
 use crate::write::json_text;
 
 /// Reads the first document of a block, if it is a mapping.
 ///
 /// No byte is looked at more than a few times, and nothing calls itself deeper than a document may nest.
-pub(crate) fn read_mapping(block: &str) -> Option<Map<String, Value>> {
-    let lines: Vec<_> = block.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)).collect();
-    let text = lines.join("\n");
+pub(crate) fn read_mapping(block: &str) -> Option<Map> {
+    let mut text = String::with_capacity(block.len());
+    for line in split(block, b'\n') {
+        text.push_str(line.strip_suffix('\r').unwrap_or(line));
+        text.push('\n');
+    }
+    text.pop();
     if text.chars().any(|char| char == '\u{feff}' || char < ' ' && char != '\n' && char != '\t') {
         return None;
     }
@@ -31,7 +35,7 @@ pub(crate) fn read_mapping(block: &str) -> Option<Map<String, Value>> {
 /// What stands between the markers of the first document.
 fn first_document(text: &str) -> Option<&str> {
     let (mut start, mut end, mut has_begun) = (0, 0, false);
-    for line in text.split_inclusive('\n') {
+    for line in split(text, b'\n') {
         let (is_start, is_end) = (is_marker(line, "---"), is_marker(line, "..."));
         if (is_end || is_start && !has_begun) && says_something(line.get(3..)?) {
             return None;
@@ -39,7 +43,7 @@ fn first_document(text: &str) -> Option<&str> {
         if is_end || is_start && has_begun {
             break;
         }
-        end += line.len();
+        end = text.len().min(end + line.len() + 1);
         if is_start {
             start = end;
         }
@@ -49,7 +53,7 @@ fn first_document(text: &str) -> Option<&str> {
 }
 
 fn says_something(line: &str) -> bool {
-    !matches!(line.trim_start_matches(' ').bytes().next(), None | Some(b'\n' | b'#'))
+    !matches!(trim_start(line, b" ").bytes().next(), None | Some(b'\n' | b'#'))
 }
 
 fn is_marker(line: &str, marker: &str) -> bool {
@@ -154,7 +158,9 @@ impl Reader<'_> {
     fn properties(&mut self) -> Option<bool> {
         let (mut has_anchor, mut has_tag) = (false, false);
         while let Some(sign @ (b'&' | b'!')) = self.peek() {
-            let word = self.rest().split([' ', '\n']).next()?;
+            let rest = self.rest();
+            let length = rest.bytes().position(|byte| matches!(byte, b' ' | b'\n')).unwrap_or(rest.len());
+            let word = rest.get(..length)?;
             let name = word.strip_prefix("!!").or(word.get(1..))?;
             let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':' | b'/');
             let is_there = if sign == b'&' { &mut has_anchor } else { &mut has_tag };
@@ -239,11 +245,11 @@ impl<'text> Reader<'text> {
     /// Goes over blanks and a comment.
     fn skip_in_line(&mut self) {
         let rest = self.rest();
-        let behind = rest.trim_start_matches(' ');
+        let behind = trim_start(rest, b" ");
         self.at += rest.len() - behind.len();
         let is_apart = self.at == self.line || self.text.as_bytes().get(self.at - 1) == Some(&b' ');
         if behind.starts_with('#') && is_apart {
-            self.at += behind.find('\n').unwrap_or(behind.len());
+            self.at += memchr::memchr(b'\n', behind.as_bytes()).unwrap_or(behind.len());
         }
     }
 

@@ -1,10 +1,8 @@
 //! The skill's side: `runner.json` and the schemas, checked (ADM-3, ADM-6, ADM-7).
 
-use serde_json::{Map, Value};
-
 use super::{HostSettings, Manifest, Problem, found};
 use crate::codes::Code;
-use crate::json;
+use crate::json::{self, Map, Value};
 use crate::limits::Limits;
 use crate::plan::ExecutionMode;
 use crate::schema::OutputSchema;
@@ -48,7 +46,7 @@ impl Skill {
     }
 }
 
-fn read_runner(runner: &str, limits: &Limits, problems: &mut Vec<Problem>) -> Option<Map<String, Value>> {
+fn read_runner(runner: &str, limits: &Limits, problems: &mut Vec<Problem>) -> Option<Map> {
     if runner.len() > limits.manifest_bytes {
         let message = format!("the manifest has {} bytes, the limit is {}", runner.len(), limits.manifest_bytes);
         problems.push(Problem::new(Code::ManifestTooLarge, "runner", message));
@@ -64,7 +62,7 @@ fn read_runner(runner: &str, limits: &Limits, problems: &mut Vec<Problem>) -> Op
 }
 
 struct Reader<'a> {
-    runner: &'a Map<String, Value>,
+    runner: &'a Map,
     host: &'a HostSettings,
     problems: &'a mut Vec<Problem>,
 }
@@ -95,9 +93,10 @@ impl<'a> Reader<'a> {
 
     fn engines(&mut self) -> Option<Engines> {
         let before = self.problems.len();
+        let hosted: Vec<_> = self.host.engines.iter().map(|name| name.trim()).collect();
         let mut known = TextSet::default();
-        for name in &self.host.engines {
-            known.insert(name.trim());
+        for name in &hosted {
+            known.insert(name);
         }
         let declared = self.engine_names("engines", &known);
         let unsupported = self.engine_names("unsupported_engines", &known).unwrap_or_default();
@@ -106,7 +105,7 @@ impl<'a> Reader<'a> {
         }
         let mut effective = match &declared {
             Some(names) => names.clone(),
-            None => unique(self.host.engines.iter().map(|name| name.trim())),
+            None => unique(&hosted),
         };
         effective.retain(|name| !unsupported.contains(name));
         if effective.is_empty() && self.problems.len() == before {
@@ -117,12 +116,16 @@ impl<'a> Reader<'a> {
 
     /// Names of engines, trimmed, each once, in order; every one must be known to the host.
     fn engine_names(&mut self, field: &str, known: &TextSet) -> Option<Vec<String>> {
-        let names = self.texts(field)?;
-        for (index, name) in names.iter().enumerate().filter(|(_, name)| !known.contains(name.trim())) {
-            let message = format!("{} is not an engine this host knows", text::quoted(name));
-            self.refuse(&format!("{field}/{index}"), message);
+        let mut names = self.texts(field)?;
+        for (index, name) in names.iter_mut().enumerate() {
+            let trimmed = name.trim();
+            if !known.contains(trimmed) {
+                let message = format!("{} is not an engine this host knows", text::quoted(name));
+                self.refuse(&format!("{field}/{index}"), message);
+            }
+            *name = trimmed;
         }
-        Some(unique(names.into_iter().map(str::trim)))
+        Some(unique(&names))
     }
 
     fn max_attempt(&mut self) -> Option<u32> {
@@ -139,15 +142,16 @@ impl<'a> Reader<'a> {
         let paths = self.texts("required_artifacts").unwrap_or_default();
         for (index, path) in paths.iter().enumerate() {
             let is_drive = path.as_bytes().get(1) == Some(&b':');
-            let leaves = path.starts_with('/') || path.contains('\\') || path.split('/').any(|part| part == "..");
+            let leaves =
+                path.starts_with('/') || text::has(path, b'\\') || text::split(path, b'/').any(|part| part == "..");
             // No file has such a name, and a program that takes it for the end of one looks at another file.
-            let is_cut = path.contains('\0');
+            let is_cut = text::has(path, 0);
             if path.trim().is_empty() || is_drive || leaves || is_cut {
                 let message = format!("expected a path inside the run's folder, found {}", text::quoted(path));
                 self.refuse(&format!("required_artifacts/{index}"), message);
             }
         }
-        unique(paths.into_iter())
+        unique(&paths)
     }
 
     /// A schema given beside the manifest, or inside it.
@@ -175,12 +179,13 @@ impl<'a> Reader<'a> {
     /// A list of texts as they stand; nothing if it is absent, or was refused.
     fn texts(&mut self, field: &str) -> Option<Vec<&'a str>> {
         let value = self.runner.get(field)?;
-        let items = value.as_array().filter(|items| items.len() <= MAX_NAMES);
-        let texts = items.and_then(|items| items.iter().map(Value::as_str).collect::<Option<Vec<_>>>());
-        if texts.is_none() {
-            self.refuse(field, format!("expected a list of at most {MAX_NAMES} strings, {}", found(value)));
+        let items = value.as_array().map_or(&[] as &[_], Vec::as_slice);
+        let texts: Vec<_> = items.iter().filter_map(Value::as_str).collect();
+        if value.is_array() && texts.len() == items.len() && texts.len() <= MAX_NAMES {
+            return Some(texts);
         }
-        texts
+        self.refuse(field, format!("expected a list of at most {MAX_NAMES} strings, {}", found(value)));
+        None
     }
 
     fn refuse(&mut self, field: &str, message: impl Into<String>) {
@@ -188,9 +193,10 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn unique<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
+/// Each name once, in order.
+fn unique(names: &[&str]) -> Vec<String> {
     let mut seen = TextSet::default();
-    names.filter(|name| seen.insert(name)).map(str::to_owned).collect()
+    names.iter().filter(|name| seen.insert(name)).map(|name| (*name).to_owned()).collect()
 }
 
 fn invalid(path: impl Into<String>, message: impl Into<String>) -> Problem {

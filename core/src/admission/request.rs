@@ -1,10 +1,8 @@
 //! The client's side: the request and its options (ADM-1, ADM-4, ADM-5).
 
-use serde_json::{Map, Value};
-
 use super::{Problem, RunRequest, found, is_run_id};
 use crate::codes::{Code, Note};
-use crate::json;
+use crate::json::{self, Map, Value};
 use crate::limits::Limits;
 use crate::plan::{DEFAULT_SESSION_TIMEOUT_SEC, ExecutionMode, InterruptedTurn, Profile, SoftCompletion};
 use crate::read::{Readable, read};
@@ -60,7 +58,7 @@ impl Options {
 }
 
 /// A request's members, each named once; else there is a problem more.
-pub(crate) fn read_object(request: &str, problems: &mut Vec<Problem>) -> Option<Map<String, Value>> {
+pub(crate) fn read_object(request: &str, problems: &mut Vec<Problem>) -> Option<Map> {
     let message = match json::parse_value(request, Limits::MAX_JSON_DEPTH) {
         Ok(Value::Object(members)) => return Some(members),
         Ok(other) => format!("expected a JSON object, {}", found(&other)),
@@ -71,7 +69,7 @@ pub(crate) fn read_object(request: &str, problems: &mut Vec<Problem>) -> Option<
 }
 
 struct Reader<'a> {
-    members: &'a Map<String, Value>,
+    members: &'a Map,
     problems: Vec<Problem>,
     settings_problems: Vec<Problem>,
     warnings: Vec<Note>,
@@ -192,14 +190,13 @@ fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
 
 /// How many characters must be put in, taken out or replaced to make one name of the other.
 fn distance(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.chars().collect();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
+    let mut row: Vec<usize> = (0..=right.chars().count()).collect();
     for (index, left) in left.chars().enumerate() {
         let mut corner = index;
         let mut beside = index + 1;
-        for (cell, right) in row.iter_mut().skip(1).zip(&right) {
+        for (cell, right) in row.iter_mut().skip(1).zip(right.chars()) {
             let above = *cell;
-            let replaced = corner + usize::from(left != *right);
+            let replaced = corner + usize::from(left != right);
             beside = replaced.min(above + 1).min(beside + 1);
             corner = above;
             *cell = beside;

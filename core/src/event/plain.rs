@@ -1,9 +1,7 @@
 //! Small events read at once, without a tree of their members: nearly all that a run is told, and what it waits for.
 
-use serde_json::Value;
-
 use super::{Event, Reply, TurnReport};
-
+use crate::json::Value;
 /// A member of an event that is plain: see [`Event::from_plain`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlainMember<'t> {
@@ -118,7 +116,7 @@ impl<'t> Plain<'_, 't> {
         self.are_only(&["type", "interaction_id", "response", "idempotency_key", "expected_revision"])?;
         Some(Reply {
             interaction_id: self.of("interaction_id")?.number()?,
-            response: Value::from(self.of("response")?.text()?),
+            response: Value::String(self.of("response")?.text()?.to_owned()),
             idempotency_key: self.text_if_given("idempotency_key")?,
             expected_revision: self.number_if_given("expected_revision")?,
         })

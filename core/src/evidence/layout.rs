@@ -77,7 +77,7 @@ pub(super) fn segments(text: &str) -> Vec<Segment> {
 
 /// Where a line opens a question in YAML. Behind a quotation mark the tag could stand in a JSON string.
 fn yaml_tag(line: &str) -> Option<usize> {
-    text::places(line, YAML_OPEN).last().filter(|tag| line.get(..*tag).is_some_and(|before| !before.contains('"')))
+    text::places(line, YAML_OPEN).last().filter(|tag| line.get(..*tag).is_some_and(|before| !text::has(before, b'"')))
 }
 
 /// Where the closing tags are; once there is none ahead, nobody looks again.
@@ -138,7 +138,7 @@ impl FenceLine {
 }
 
 fn fence_line(line: &str) -> Option<FenceLine> {
-    let unindented = line.trim_start_matches(' ');
+    let unindented = text::trim_start(line, b" ");
     let indent = line.len() - unindented.len();
     let character = *unindented.as_bytes().first()?;
     // Four spaces make an indented code block, in which fences are just text.
@@ -151,7 +151,7 @@ fn fence_line(line: &str) -> Option<FenceLine> {
         character,
         length,
         info_start: indent + length,
-        opens: character == b'~' || !info.contains('`'),
+        opens: character == b'~' || !text::has(info, b'`'),
         bare: info.trim().is_empty(),
     })
 }

@@ -1,6 +1,5 @@
 //! The JSON objects, marker lines and YAML blocks of one message, found in one pass and not parsed yet.
 
-use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::debris::{Before, DebrisStack, closed_by};
@@ -34,31 +33,36 @@ pub(super) struct Contents {
 
 impl Contents {
     /// The objects, in the order of looking.
-    pub(super) fn objects(&self) -> impl Iterator<Item = &FoundObject> {
-        [&self.whole, &self.json_fences, &self.fences, &self.prose].into_iter().flat_map(Recent::iter)
+    pub(super) fn objects(&self) -> Vec<&FoundObject> {
+        let mut objects = Vec::new();
+        for found in [&self.whole, &self.json_fences, &self.fences, &self.prose] {
+            objects.extend(&found.kept);
+        }
+        objects
     }
 }
 
 /// The last few of many: a flood of small objects costs no more than reading over it.
 #[derive(Debug)]
 pub(super) struct Recent<T> {
-    kept: VecDeque<T>,
+    kept: Vec<T>,
     dropped: usize,
 }
 
 impl<T> Default for Recent<T> {
     fn default() -> Self {
-        Recent { kept: VecDeque::new(), dropped: 0 }
+        Recent { kept: Vec::new(), dropped: 0 }
     }
 }
 
 impl<T> Recent<T> {
     fn push(&mut self, item: T) {
         if self.kept.len() == MAX_CANDIDATES {
-            self.kept.pop_front();
+            // There are few, so moving them up is quicker than it looks, and takes less code than a ring.
+            self.kept.remove(0);
             self.dropped += 1;
         }
-        self.kept.push_back(item);
+        self.kept.push(item);
     }
 
     /// How many there were, dropped ones included.
@@ -71,7 +75,7 @@ impl<T> Recent<T> {
         self.kept.truncate(count.saturating_sub(self.dropped));
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &T> + Clone {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
         self.kept.iter()
     }
 }
@@ -184,7 +188,7 @@ impl Finder<'_> {
         if !trimmed.starts_with('{') {
             return false;
         }
-        let start = range.start + part.find('{').unwrap_or_default();
+        let start = range.start + memchr::memchr(b'{', part.as_bytes()).unwrap_or_default();
         let mut scanner = Scanner::new(trimmed, self.max_depth).wanting(&WANTED);
         let result = scanner.value(0);
         self.contents.steps += scanner.steps;
@@ -291,19 +295,20 @@ impl Finder<'_> {
 
     fn marker_lines(&mut self, prose: &str) {
         let alone = |line: &str| {
-            let unindented = line.trim_start_matches([' ', '\t']);
+            let unindented = text::trim_start(line, b" \t");
             let indent = line.get(..line.len() - unindented.len()).unwrap_or_default();
-            is_plain_indent(indent) && unindented.trim_end_matches([' ', '\t', '\r', '\n']) == DONE_MARKER
+            is_plain_indent(indent) && text::trim_end(unindented, b" \t\r\n") == DONE_MARKER
         };
-        let count = lines(prose).filter(|line| prose.get(line.clone()).is_some_and(alone)).count();
-        self.contents.lone_markers.done += count;
+        for line in lines(prose) {
+            self.contents.lone_markers.done += usize::from(prose.get(line).is_some_and(alone));
+        }
         self.contents.steps += prose.len() as u64;
     }
 
     /// A broken `{` whose first character inside could begin a key was meant as JSON; `{name}` was not.
     fn note_broken(&mut self, from_brace: &str, fault: Fault) {
         let inside = from_brace.get(1..).unwrap_or_default().trim_start();
-        if fault != Fault::Syntax || inside.starts_with(['"', '\'']) {
+        if fault != Fault::Syntax || matches!(inside.bytes().next(), Some(b'"' | b'\'')) {
             self.note_fault(fault);
         }
         if inside.starts_with("\"ask_user\"") {
@@ -343,8 +348,8 @@ fn relative_to(mut shape: Shape, start: usize) -> Shape {
 /// Looks no further than the white space around the object, so that many objects on one line cost no more.
 fn stands_alone(prose: &str, span: Range<usize>, ends_message: bool) -> bool {
     let all_before = prose.get(..span.start).unwrap_or_default();
-    let before = all_before.trim_end_matches([' ', '\t']);
-    let after = prose.get(span.end..).unwrap_or_default().trim_start_matches([' ', '\t', '\r']);
+    let before = text::trim_end(all_before, b" \t");
+    let after = text::trim_start(prose.get(span.end..).unwrap_or_default(), b" \t\r");
     if !(after.is_empty() || after.starts_with('\n')) {
         return false;
     }
@@ -352,12 +357,17 @@ fn stands_alone(prose: &str, span: Range<usize>, ends_message: bool) -> bool {
         return is_plain_indent(all_before.get(before.len()..).unwrap_or_default());
     }
     let is_last = ends_message && after.trim_start().is_empty();
-    is_last && !before.rsplit('\n').next().unwrap_or_default().trim_start().starts_with('>')
+    is_last && !last_line(before).trim_start().starts_with('>')
+}
+
+fn last_line(text: &str) -> &str {
+    let start = text.bytes().rposition(|byte| byte == b'\n').map_or(0, |end| end + 1);
+    text.get(start..).unwrap_or_default()
 }
 
 /// Four spaces or a tab make an indented code block: a quoted example.
 fn is_plain_indent(indent: &str) -> bool {
-    indent.len() <= 3 && !indent.contains('\t')
+    indent.len() <= 3 && !text::has(indent, b'\t')
 }
 
 /// How many candidates of a step, and how many YAML blocks, are looked at (OUT-10).

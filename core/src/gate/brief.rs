@@ -4,12 +4,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use super::{Decision, GateCheck, GateResult, Verdict};
 use crate::codes::Note;
 use crate::evidence::{Evidence, Marker, OutputState, Source};
+use crate::json::Value;
 use crate::read::{Readable, Reading};
+use crate::text;
 use crate::write::{Writable, Writer};
 
 /// A decision that can be told in full.
@@ -138,8 +138,8 @@ impl Plain {
         for check in &decision.checks {
             let said = Said::read(check)?;
             if said == Said::AttemptsLeft {
-                let (attempt, max) = check.detail.strip_prefix(ATTEMPT)?.split_once(OF)?;
-                plain.attempt = (attempt.parse().ok()?, max.parse().ok()?);
+                let (attempt, max) = text::split_at_sign(check.detail.strip_prefix(ATTEMPT)?, OF)?;
+                plain.attempt = (number(attempt)?, number(max)?);
             }
             plain.say(said);
         }
@@ -253,6 +253,10 @@ impl Said {
             _ => None,
         })
     }
+}
+
+fn number(text: &str) -> Option<u32> {
+    text.parse::<u64>().ok()?.try_into().ok()
 }
 
 const ATTEMPT: &str = "attempt ";

@@ -3,11 +3,9 @@
 //! By hand and not by `serde_json`: the scanner has found every fault but a repeated key already, and a second strict
 //! reader with its own errors would be a sixth of what a browser downloads.
 
-use serde_json::{Map, Value};
-
-use super::Fault;
 use super::cursor::{Cursor, number};
 use super::strings::decoded;
+use super::{Fault, Map, Value};
 
 /// Builds the value of a text that [`super::Scanner`] has accepted, and finds the keys that stand twice.
 ///

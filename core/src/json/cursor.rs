@@ -6,6 +6,7 @@ use serde_json::Number;
 
 use super::float;
 use super::strings::{end_of_plain, end_of_simple};
+use crate::text::integer;
 
 pub(super) struct Cursor<'t> {
     pub(super) text: &'t str,
@@ -91,7 +92,7 @@ pub(super) fn number(token: &str) -> Option<Number> {
         if let Ok(whole) = token.parse::<u64>() {
             return Some(whole.into());
         }
-        if let Ok(negative) = token.parse::<i64>() {
+        if let Some(negative) = integer(token) {
             return Some(negative.into());
         }
     }

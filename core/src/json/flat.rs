@@ -3,11 +3,11 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Map, Number, Value};
+use serde_json::Number;
 
 use super::cursor::{Cursor, number};
 use super::strings::decoded;
-use super::{Fault, Instance, Look, text_size};
+use super::{Fault, Instance, Look, Map, Value, text_size};
 
 /// The JSON text of one value, read.
 #[derive(Debug)]
@@ -332,7 +332,7 @@ impl<'d> Node<'d> {
             Look::String(text) => Value::String(text.to_owned()),
             Look::Array(_) => Value::Array(self.all_elements().map(Node::to_value).collect()),
             Look::Object(_) => Value::Object(
-                self.all_members().map(|(name, node)| (name.to_owned(), node.to_value())).collect::<Map<_, _>>(),
+                self.all_members().map(|(name, node)| (name.to_owned(), node.to_value())).collect::<Map>(),
             ),
         }
     }

@@ -6,6 +6,8 @@
 
 use std::cmp::Ordering;
 
+use crate::text::{integer, split_once};
+
 /// Reads a number in JSON's form; none if it is too large for a double.
 pub(super) fn parse(token: &str) -> Option<f64> {
     let unsigned = token.strip_prefix('-').unwrap_or(token);
@@ -30,11 +32,13 @@ struct Decimal {
 
 impl Decimal {
     fn read(unsigned: &str) -> Decimal {
-        let (number, power) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
-        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+        let power = split_once(unsigned, b'e').or_else(|| split_once(unsigned, b'E'));
+        let (number, power) = power.unwrap_or((unsigned, "0"));
+        let (whole, fraction) = split_once(number, b'.').unwrap_or((number, ""));
         // A power that is no `i32` is far beyond every double.
-        let far = if power.starts_with('-') { i32::MIN } else { i32::MAX };
-        let exponent = i64::from(power.parse().unwrap_or(far)) - signed(fraction.len());
+        let far = if power.starts_with('-') { i64::MIN } else { i64::MAX };
+        let power = integer(power).unwrap_or(far).clamp(i32::MIN.into(), i32::MAX.into());
+        let exponent = power - signed(fraction.len());
         let mut decimal = Decimal { digits: Vec::new(), exponent };
         let mut dropped = 0;
         for digit in whole.bytes().chain(fraction.bytes()).map(|byte| byte & 0xf) {

@@ -1,6 +1,8 @@
 //! What can be asked of a value, whether it is a tree or a flat list.
 
-use serde_json::{Number, Value};
+use serde_json::Number;
+
+use super::Value;
 
 /// A value that a schema is checked against; a cheap handle.
 pub(crate) trait Instance<'i>: Copy {

@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use serde_json::Value;
-
+use super::Value;
 use super::scanner::Scanner;
 use super::strings::decoded;
 use super::{Fault, build, trim};

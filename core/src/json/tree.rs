@@ -2,9 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
-
-use super::{Fault, build};
+use super::{Fault, Value, build};
 
 /// The JSON text of one value, read.
 #[derive(Debug)]

@@ -1,9 +1,7 @@
 //! Who checks an instance against a schema: the engine that is built in, or a validator that the host brings.
 
-use serde_json::Value;
-
 use super::{Check, SchemaProblem};
-use crate::json::Document;
+use crate::json::{Document, Value};
 
 /// Makes validators of schemas. Only for builds that leave the built-in engine out; every other build decides alike.
 pub trait SchemaEngine: Send + Sync {

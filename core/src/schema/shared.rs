@@ -2,7 +2,6 @@
 //!
 //! This is a memory of a pure function: it changes how long an answer takes, never the answer.
 
-use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use super::Compiled;
@@ -12,10 +11,10 @@ struct Shared {
     /// Each with the depth limit it was held to. There are never many, and a text of another length is told at once.
     known: Vec<(usize, Weak<Compiled>)>,
     /// The last ones are kept alive: runs of one skill may come one after the other.
-    recent: VecDeque<Arc<Compiled>>,
+    recent: Vec<Arc<Compiled>>,
 }
 
-static SHARED: Mutex<Shared> = Mutex::new(Shared { known: Vec::new(), recent: VecDeque::new() });
+static SHARED: Mutex<Shared> = Mutex::new(Shared { known: Vec::new(), recent: Vec::new() });
 
 /// The schema that was compiled from the same before, if it is still there.
 pub(super) fn find(text: &str, json_depth: usize) -> Option<Arc<Compiled>> {
@@ -33,9 +32,9 @@ pub(super) fn remember(json_depth: usize, compiled: &Arc<Compiled>) {
     }
     shared.known.push((json_depth, Arc::downgrade(compiled)));
     if shared.recent.len() == MAX_RECENT {
-        shared.recent.pop_front();
+        shared.recent.remove(0);
     }
-    shared.recent.push_back(compiled.clone());
+    shared.recent.push(compiled.clone());
 }
 
 /// Forgets everything: what was compiled by one engine is not for another.

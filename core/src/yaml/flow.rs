@@ -1,9 +1,8 @@
 //! Collections in brackets and braces. Each function ends directly behind its node.
 
-use serde_json::{Map, Value};
-
 use super::scalars::Context;
 use super::{Reader, deeper};
+use crate::json::{Map, Value};
 
 impl Reader<'_> {
     pub(super) fn flow(&mut self, least: usize, depth: usize) -> Option<Value> {
@@ -25,7 +24,9 @@ impl Reader<'_> {
                     let value = if is_pair { self.flow_value(least, depth)? } else { Value::Null };
                     if end == b']' {
                         deeper(depth)?;
-                        items.push(Value::Object(Map::from_iter([(key, value)])));
+                        let mut pair = Map::new();
+                        pair.insert(key, value);
+                        items.push(Value::Object(pair));
                     } else if members.insert(key, value).is_some() {
                         return None;
                     }

@@ -1,8 +1,8 @@
 //! Scalars in all their forms. Each function ends directly behind its node.
 
-use serde_json::Value;
-
 use super::Reader;
+use crate::json::Value;
+use crate::text::{integer, split, split_once, trim_end};
 
 /// Where a scalar stands; brackets and commas end it in a flow.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,7 @@ impl Reader<'_> {
             "~" | "null" | "Null" | "NULL" => Value::Null,
             "true" | "True" | "TRUE" => Value::Bool(true),
             "false" | "False" | "FALSE" => Value::Bool(false),
-            _ => text.parse::<i64>().map_or(Value::String(text), Value::from),
+            _ => integer(&text).map_or(Value::String(text), |number| Value::Number(number.into())),
         })
     }
 
@@ -72,8 +72,8 @@ impl Reader<'_> {
         match end {
             // A tab can be a blank or a part of the text.
             Some((_, b'\t')) => None,
-            Some((at, _)) => Some(rest.get(..at)?.trim_end_matches(' ')),
-            None => Some(rest.trim_end_matches(' ')),
+            Some((at, _)) => Some(trim_end(rest.get(..at)?, b" ")),
+            None => Some(trim_end(rest, b" ")),
         }
     }
 
@@ -87,7 +87,7 @@ impl Reader<'_> {
             text.push_str(rest.get(..length)?);
             self.at += length;
             if self.peek()? == b'\n' {
-                let end = text.get(kept..)?.trim_end_matches([' ', '\t']).len();
+                let end = trim_end(text.get(kept..)?, b" \t").len();
                 text.truncate(kept + end);
                 let breaks = self.further_line(least)?;
                 push_breaks(&mut text, breaks, true);
@@ -155,8 +155,8 @@ impl Reader<'_> {
             return None;
         }
         let (mut text, mut breaks, mut widest, mut was_indented) = (String::new(), 0, 0, true);
-        while let Some((_, rest)) = self.rest().split_once('\n').filter(|(_, rest)| !rest.is_empty()) {
-            let line = rest.split('\n').next()?;
+        while let Some((_, rest)) = split_once(self.rest(), b'\n').filter(|(_, rest)| !rest.is_empty()) {
+            let line = split(rest, b'\n').next()?;
             let spaces = line.bytes().take_while(|&byte| byte == b' ').count();
             if spaces == line.len() && indent.is_none_or(|indent| spaces <= indent) {
                 widest = widest.max(spaces);
@@ -171,7 +171,7 @@ impl Reader<'_> {
                 }
                 indent = Some(column);
                 let words = line.get(column..)?;
-                let is_indented = words.starts_with([' ', '\t']);
+                let is_indented = matches!(words.bytes().next(), Some(b' ' | b'\t'));
                 let is_joined = is_folded && !was_indented && !is_indented;
                 push_breaks(&mut text, breaks, is_joined);
                 text.push_str(words);

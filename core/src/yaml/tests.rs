@@ -349,7 +349,7 @@ fn full_reader(document: &str) -> Option<Value> {
 
 enum Node {
     Sequence(Vec<Value>),
-    Mapping(Map<String, Value>, Option<String>),
+    Mapping(Map, Option<String>),
 }
 
 impl Node {
