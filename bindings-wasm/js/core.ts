@@ -76,7 +76,7 @@ export class Run {
 		const of = planId(plan);
 		const lines = encode(JSON.stringify(journal.lines()));
 		const runId = encode(journal.runId);
-		const text = call(() => glue.journal_replay(of, runId, lines));
+		const text = askCore(() => glue.journal_replay(of, runId, lines));
 		const { handle, effects } = readJson(text) as { handle: number; effects: types.Effect[][] };
 		return [new Run(handle, currentGeneration()), effects];
 	}
@@ -90,7 +90,7 @@ export class Run {
 	/** The same with the step as JSON text: what to send to a client. */
 	static firstJson(plan: Plan, line: string): [Run, string] {
 		const [of, bytes] = [planId(plan), encode(line)];
-		const text = call(() => glue.run_first(of, bytes));
+		const text = askCore(() => glue.run_first(of, bytes));
 		// The step's own text stands behind the handle, exact to the last digit.
 		const { handle } = JSON.parse(text) as { handle: number };
 		return [new Run(handle, currentGeneration()), text.slice(text.indexOf('"step":') + 7, -1)];
@@ -104,7 +104,7 @@ export class Run {
 	/** The same with the step as JSON text: what to send to a client. */
 	followJson(line: string): string {
 		const bytes = encode(line);
-		return this.#call((id) => glue.run_follow(id, bytes));
+		return this.#ask((id) => glue.run_follow(id, bytes));
 	}
 
 	/** The settings it was admitted with. */
@@ -175,14 +175,14 @@ export class Run {
 	/** The run's id. */
 	get runId(): string {
 		const handle = this.#ready();
-		const runId = handle.runId ?? call(() => glue.run_id(handle.id), handle);
+		const runId = handle.runId ?? askCore(() => glue.run_id(handle.id), handle);
 		handle.runId = runId;
 		return runId;
 	}
 
 	/** Where the run is. */
 	get status(): types.Status {
-		return this.#call((id) => glue.run_status(id)) as types.Status;
+		return this.#ask((id) => glue.run_status(id)) as types.Status;
 	}
 
 	/** Whether nothing can happen to it any more. */
@@ -212,7 +212,7 @@ export class Run {
 
 	/** The same as JSON text, exact to the last digit: what to send to a client. */
 	statusViewJson(): string {
-		return this.#call((id) => glue.run_status_view(id));
+		return this.#ask((id) => glue.run_status_view(id));
 	}
 
 	/** The pending question as a client sees it, or null in its place. */
@@ -222,7 +222,7 @@ export class Run {
 
 	/** The same as JSON text, exact to the last digit: what to send to a client. */
 	pendingViewJson(): string {
-		return this.#call((id) => glue.run_pending_view(id));
+		return this.#ask((id) => glue.run_pending_view(id));
 	}
 
 	/** Every question that came to its end, in order. */
@@ -232,37 +232,37 @@ export class Run {
 
 	/** The same as JSON text: what to send to a client. */
 	historyJson(): string {
-		return this.#call((id) => glue.run_history(id));
+		return this.#ask((id) => glue.run_history(id));
 	}
 
 	/** What the host still owes, and what the run may still own: for the time after a crash. */
 	outstanding(): types.Outstanding {
-		return readJson(this.#call((id) => glue.run_outstanding(id))) as types.Outstanding;
+		return readJson(this.#ask((id) => glue.run_outstanding(id))) as types.Outstanding;
 	}
 
 	/** Whether an effect is still to be performed; `failed` are those of this run that are tried again later. */
 	due(effect: types.Effect, failed: readonly types.Effect[] = []): types.Due {
 		const [bytes, others] = [encode(eventText(effect)), encode(eventText(failed))];
-		return readJson(this.#call((id) => glue.run_due(id, bytes, others))) as types.Due;
+		return readJson(this.#ask((id) => glue.run_due(id, bytes, others))) as types.Due;
 	}
 
 	/** What becomes of an effect that failed too often; `begun` says that it may have happened in part. */
 	givenUp(effect: types.Effect, begun: boolean): types.GivenUp {
 		const bytes = encode(eventText(effect));
-		return readJson(this.#call((id) => glue.run_given_up(id, bytes, begun))) as types.GivenUp;
+		return readJson(this.#ask((id) => glue.run_given_up(id, bytes, begun))) as types.GivenUp;
 	}
 
 	/** How to go on with a run that was loaded after a restart, from what the host still has of it. */
 	afterRestart(found: types.Found = {}): types.Resumption {
 		const { process_alive = false, begun = false, slot_lost = false } = found;
-		const text = this.#call((id) => glue.run_after_restart(id, process_alive, begun, slot_lost));
+		const text = this.#ask((id) => glue.run_after_restart(id, process_alive, begun, slot_lost));
 		return readJson(text) as types.Resumption;
 	}
 
 	/** The requests that would be taken now, and for the others the reason. */
 	allowed(now: types.Time): types.Allowed {
 		const at = millis(now);
-		return readJson(this.#call((id) => glue.run_allowed(id, at))) as types.Allowed;
+		return readJson(this.#ask((id) => glue.run_allowed(id, at))) as types.Allowed;
 	}
 
 	/** Why the run is where it is. */
@@ -272,13 +272,13 @@ export class Run {
 
 	/** The same as JSON text: what to send to a client. */
 	explainJson(): string {
-		return this.#call((id) => glue.run_explain(id));
+		return this.#ask((id) => glue.run_explain(id));
 	}
 
 	/** What keeps the run from a status. */
 	whyNot(target: types.Status): types.WhyNot {
 		const name = String(target);
-		return readJson(this.#call((id) => glue.run_why_not(id, name))) as types.WhyNot;
+		return readJson(this.#ask((id) => glue.run_why_not(id, name))) as types.WhyNot;
 	}
 
 	/** Gives its memory back at once, instead of when it is collected. The run cannot be used afterwards. */
@@ -306,7 +306,7 @@ export class Run {
 		if (!(error instanceof Rejected) || glue.run_observe_rejected === undefined) return error;
 		const at = orElse(() => millis(now), 0);
 		const name = orElse(() => String((event() as { type?: unknown }).type), '');
-		const text = this.#call((id) => glue.run_observe_rejected(id, name, error.code, at));
+		const text = this.#ask((id) => glue.run_observe_rejected(id, name, error.code, at));
 		error.observed = readJson(text) as types.Observation;
 		return error;
 	}
@@ -314,6 +314,12 @@ export class Run {
 	#call<T>(work: (id: number) => T): T {
 		const handle = this.#ready();
 		return call(() => work(handle.id), handle);
+	}
+
+	/** What the core tells of the run. */
+	#ask(work: (id: number) => number): string {
+		const handle = this.#ready();
+		return askCore(() => work(handle.id), handle);
 	}
 
 	/** Where the run lives, after it has been moved into the instance of now. */
@@ -335,7 +341,7 @@ export function replay(plan: Plan, journal: Journal): [Run, types.Effect[][]] {
 /** Reads the body of a request for a new run, or throws {@link Refused}. `runId` is for a client that has chosen none. */
 export function readJob(body: string, runId: string): types.Job {
 	const [bytes, id] = [encode(body), encode(runId)];
-	return JSON.parse(call(() => glue.read_job(bytes, id))) as types.Job;
+	return JSON.parse(askCore(() => glue.read_job(bytes, id))) as types.Job;
 }
 
 /** Reads the body of a request to a run as its event, or throws {@link Rejected}. */
@@ -346,21 +352,21 @@ export function requestEvent(kind: 'reply' | 'cancel', body: string): types.Even
 /** The same as JSON text, in which a response of numbers or objects stays as it was sent; for `applyJson`, `tellJson`. */
 export function requestEventJson(kind: 'reply' | 'cancel', body: string): string {
 	const [name, bytes] = [String(kind), encode(body)];
-	return call(() => glue.request_event(name, bytes));
+	return askCore(() => glue.request_event(name, bytes));
 }
 
 /** Judges one turn by itself: the gate alone, without a run. */
 export function evaluateTurn(plan: Plan, report: types.TurnReport): types.Judged {
 	const of = planId(plan);
 	const event = encode(eventText({ attempt_number: 1, ...report, type: 'turn_finished' }));
-	return readJson(call(() => glue.evaluate_turn(of, event))) as types.Judged;
+	return readJson(askCore(() => glue.evaluate_turn(of, event))) as types.Judged;
 }
 
 /** The skill's text with the instructions for this mode at its end, and the plan's output schema if there is one. */
 export function patchSkill(skill: string, mode: types.ExecutionMode, plan?: Plan): string {
 	const of = plan === undefined ? undefined : planId(plan);
 	const [bytes, name] = [encode(skill), String(mode)];
-	return call(() => glue.patch_skill(bytes, name, of));
+	return askCore(() => glue.patch_skill(bytes, name, of));
 }
 
 /** The run that asked for this slot; undefined if no run can have. */
@@ -370,18 +376,18 @@ export function runOfSlot(slotId: string): string | undefined {
 
 /** What to tell of a turn that has ended, but whose report cannot be read. */
 export function unreadableReport(attemptNumber: number, slotId: string): types.TurnFinished {
-	return JSON.parse(call(() => glue.unreadable_report(attemptNumber, slotId))) as types.TurnFinished;
+	return JSON.parse(askCore(() => glue.unreadable_report(attemptNumber, slotId))) as types.TurnFinished;
 }
 
 /** The text with terminal escapes, control and bidi characters made visible. */
 export function displayText(text: string): string {
 	const bytes = encode(text);
-	return call(() => glue.display_text(bytes));
+	return askCore(() => glue.display_text(bytes));
 }
 
 /** The version of the package. */
 export function version(): string {
-	return call(() => glue.version());
+	return askCore(() => glue.version());
 }
 
 function orElse<T>(attempt: () => T, otherwise: T): T {

@@ -2,7 +2,6 @@ import * as glue from 'turnlatch-glue';
 import { askCore } from './desk.js';
 import { layEvent, type ToldEvent, wholeText } from './event.js';
 import { encode } from './input.js';
-import { call } from './instance.js';
 import { escapeHalfPairs, readJson } from './json.js';
 import { type Plan, planId, planOf } from './plan.js';
 import type { Json } from './types.js';
@@ -37,14 +36,14 @@ export class Entry {
 	/** The entry as data. */
 	toData(): { [key: string]: Json } {
 		const parts = this.#bytes();
-		return readJson(call(() => glue.entry_text(...parts))) as { [key: string]: Json };
+		return readJson(askCore(() => glue.entry_text(...parts))) as { [key: string]: Json };
 	}
 
 	/** The entry as JSON text, chained to the text before it. */
 	lineAfter(runId: string, previous?: string): string {
 		const before = previous === undefined ? undefined : encode(previous);
 		const [parts, id] = [this.#bytes(), encode(runId)];
-		return call(() => glue.entry_line(...parts, id, before));
+		return askCore(() => glue.entry_line(...parts, id, before));
 	}
 
 	/**
@@ -87,14 +86,14 @@ export class Journal {
 	/** Reads a journal back, or throws {@link NotLoaded}. */
 	static fromJson(text: string): Journal {
 		const document = encode(text);
-		return Journal.#loaded(call(() => glue.journal_from_json(document)));
+		return Journal.#loaded(askCore(() => glue.journal_from_json(document)));
 	}
 
 	/** Reads a journal back from the texts of its entries ({@link Entry.lineAfter}). */
 	static fromLines(runId: string, lines: Iterable<string>): Journal {
 		const texts = encode(JSON.stringify([...lines].map((line) => escapeHalfPairs(String(line)))));
 		const id = encode(runId);
-		return Journal.#loaded(call(() => glue.journal_from_lines(id, texts)));
+		return Journal.#loaded(askCore(() => glue.journal_from_lines(id, texts)));
 	}
 
 	static #loaded(text: string): Journal {
@@ -126,7 +125,7 @@ export class Journal {
 	toJson(): string {
 		const lines = encode(JSON.stringify(this.#lines));
 		const runId = encode(this.#runId);
-		return call(() => glue.journal_to_json(runId, lines));
+		return askCore(() => glue.journal_to_json(runId, lines));
 	}
 }
 
@@ -134,13 +133,13 @@ export class Journal {
 export function recordJson(plan: Plan, journal: Journal): string {
 	const of = planId(plan);
 	const [runId, lines] = [encode(journal.runId), encode(JSON.stringify(journal.lines()))];
-	return call(() => glue.record_to_json(of, runId, lines));
+	return askCore(() => glue.record_to_json(of, runId, lines));
 }
 
 /** Reads a record back, or throws {@link NotLoaded}. */
 export function readRecord(text: string): [Plan, Journal] {
 	const document = encode(text);
-	const read = call(() => glue.record_from_json(document));
+	const read = askCore(() => glue.record_from_json(document));
 	const { plan, run_id, lines } = JSON.parse(read) as { plan: number; run_id: string; lines: string[] };
 	return [planOf(plan), new Journal(run_id, lines)];
 }

@@ -1,38 +1,43 @@
 //! JavaScript's bytes to text and data, and answers back to text.
 
-use serde_json::Value;
-use turnlatch::{Timestamp, parse_json};
-use wasm_bindgen::prelude::*;
+use turnlatch::{Timestamp, Value, parse_json};
 
-use crate::errors::{misuse, rejected};
+use crate::errors::{Failed, misuse, rejected};
 
 /// A text as `TextEncoder` wrote it. It crosses as bytes because that copy is 35 times faster than the glue's own.
-pub(crate) fn text(bytes: &[u8]) -> Result<&str, JsValue> {
+pub(crate) fn text(bytes: &[u8]) -> Result<&str, Failed> {
     str::from_utf8(bytes).map_err(|_| misuse("the bytes are no text"))
 }
 
-pub(crate) fn optional_text(bytes: Option<Box<[u8]>>) -> Result<Option<String>, JsValue> {
+pub(crate) fn optional_text(bytes: Option<Box<[u8]>>) -> Result<Option<String>, Failed> {
     bytes.map(|bytes| text(&bytes).map(str::to_owned)).transpose()
 }
 
+/// The first line, and what is behind it.
+pub(crate) fn first_line(text: &str) -> (&str, &str) {
+    let end = text.bytes().position(|byte| byte == b'\n').unwrap_or(text.len());
+    (text.get(..end).unwrap_or_default(), text.get(end + 1..).unwrap_or_default())
+}
+
 /// Data that the package itself has written, or that the core has read before.
-pub(crate) fn read_json(bytes: &[u8]) -> Result<Value, JsValue> {
+pub(crate) fn read_json(bytes: &[u8]) -> Result<Value, Failed> {
     parse_json(text(bytes)?).ok_or_else(|| misuse("the text is not JSON that can be taken"))
 }
 
 /// A list of texts in that form.
-pub(crate) fn read_texts(bytes: &[u8]) -> Result<Vec<String>, JsValue> {
-    read_list(bytes)?
-        .into_iter()
-        .map(|item| match item {
-            Value::String(text) => Ok(text),
-            _ => Err(misuse("expected a list of texts")),
-        })
-        .collect()
+pub(crate) fn read_texts(bytes: &[u8]) -> Result<Vec<String>, Failed> {
+    let mut texts = Vec::new();
+    for item in read_list(bytes)? {
+        match item {
+            Value::String(text) => texts.push(text),
+            _ => return Err(misuse("expected a list of texts")),
+        }
+    }
+    Ok(texts)
 }
 
 /// A list in that form.
-pub(crate) fn read_list(bytes: &[u8]) -> Result<Vec<Value>, JsValue> {
+pub(crate) fn read_list(bytes: &[u8]) -> Result<Vec<Value>, Failed> {
     match read_json(bytes)? {
         Value::Array(items) => Ok(items),
         _ => Err(misuse("expected a list")),
@@ -40,7 +45,7 @@ pub(crate) fn read_list(bytes: &[u8]) -> Result<Vec<Value>, JsValue> {
 }
 
 /// A time from outside. What is no number arrives as NaN, which JSON has no word for but null.
-pub(crate) fn time(now: f64) -> Result<Timestamp, JsValue> {
+pub(crate) fn time(now: f64) -> Result<Timestamp, Failed> {
     Timestamp::from_json(&Value::from(now)).map_err(|error| rejected(&error))
 }
 

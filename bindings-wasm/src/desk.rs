@@ -1,13 +1,14 @@
 //! The desk: memory on which JavaScript lays what it hands over, and finds what it is told.
 //!
 //! A step of a run crosses by it in one call that takes and gives numbers; nothing is allocated on the way, and nothing has
-//! to be freed. Whatever else crosses is longer or rarer, and goes by the glue.
+//! to be freed. What else is handed over is longer or rarer, and goes by the glue; what else is told lies here too.
 
 use std::cell::RefCell;
 
 use wasm_bindgen::prelude::*;
 
 use crate::convert::text;
+use crate::errors::Failed;
 
 thread_local! {
     static GIVEN: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
@@ -49,7 +50,7 @@ pub fn desk_numbers() -> *const f64 {
 /// Works on a text that was laid here, and answers with the length of what is told; it is negative for an error.
 ///
 /// Nothing is borrowed while the core works: it may ask a validator outside, and if it breaks, the desk is as good as new.
-pub(crate) fn answer(length: usize, work: impl FnOnce(&str, &mut String) -> Result<(), JsValue>) -> i32 {
+pub(crate) fn answer(length: usize, work: &mut dyn FnMut(&str, &mut String) -> Result<(), Failed>) -> i32 {
     let (given, mut told) = (GIVEN.take(), TOLD.take());
     told.clear();
     told.shrink_to(KEPT_BYTES);
@@ -57,14 +58,32 @@ pub(crate) fn answer(length: usize, work: impl FnOnce(&str, &mut String) -> Resu
     if given.len() <= KEPT_BYTES {
         GIVEN.set(given);
     }
-    let sign = if done.is_ok() { 1 } else { -1 };
-    if let Err(error) = done {
-        told = error.as_string().unwrap_or_default();
+    lay(done.map(|()| told))
+}
+
+/// Tells a text, or an error, and answers with its length like [`answer`].
+pub(crate) fn tell(work: impl FnOnce() -> Result<String, Failed>) -> i32 {
+    lay(work())
+}
+
+/// Lays down what is told; an error lies there already.
+fn lay(told: Result<String, Failed>) -> i32 {
+    let sign = if told.is_ok() { 1 } else { -1 };
+    if let Ok(text) = told {
+        say(text);
     }
     // An instance has 32 bits of memory, and no text has half of it.
-    let length = i32::try_from(told.len()).unwrap_or(i32::MAX);
-    TOLD.set(told);
-    sign * length
+    sign * TOLD.with_borrow(|told| i32::try_from(told.len()).unwrap_or(i32::MAX))
+}
+
+/// Lays a text down.
+pub(crate) fn say(text: String) {
+    TOLD.set(text);
+}
+
+/// Takes the text that was told last away.
+pub(crate) fn said() -> String {
+    TOLD.take()
 }
 
 /// Tells numbers.

@@ -4,14 +4,14 @@ use turnlatch::{Check, Limits, OutputSchema, SchemaProblem, Writable, Writer, js
 use wasm_bindgen::prelude::*;
 
 use crate::convert::{read_json, text};
-use crate::errors::misuse;
+use crate::errors::{Failed, misuse};
 
 /// Who asks has held the schema to its own limits.
 const LIMITS: Limits = Limits { schema_bytes: usize::MAX, json_depth: Limits::MAX_JSON_DEPTH, ..Limits::DEFAULT };
 
 /// What is wrong with a schema, as a list of problems.
 #[wasm_bindgen]
-pub fn schema_problems(schema: &[u8]) -> Result<String, JsValue> {
+pub fn schema_problems(schema: &[u8]) -> Result<String, Failed> {
     let problems = OutputSchema::compile(text(schema)?, &LIMITS).err().unwrap_or_default();
     Ok(json_text(&problems.into_iter().map(Row).collect::<Vec<_>>()))
 }
@@ -30,7 +30,7 @@ impl Writable for Row {
 
 /// What is wrong with an instance: `valid`, `too_much_work`, or a list of violations.
 #[wasm_bindgen]
-pub fn schema_check(schema: &[u8], instance: &[u8]) -> Result<String, JsValue> {
+pub fn schema_check(schema: &[u8], instance: &[u8]) -> Result<String, Failed> {
     let schema = OutputSchema::compile(text(schema)?, &LIMITS).map_err(|_| misuse("the schema cannot be used"))?;
     match schema.check(&read_json(instance)?) {
         Check::Valid => Ok(json_text(&"valid")),

@@ -1,14 +1,25 @@
 //! The core's three ways to say no, as texts that `js/errors.ts` makes errors of.
 
-use serde_json::Value;
-use turnlatch::{LoadError, Refusal, Rejected, Writable, Writer, json_text};
+use turnlatch::{LoadError, Refusal, Rejected, Value, Writable, Writer, json_text};
 use wasm_bindgen::prelude::*;
 
-pub(crate) fn refused(refusal: &Refusal) -> JsValue {
+use crate::desk;
+
+/// Something was not done, and what there is to say about it lies on the desk: errors are rare, and so nothing else has to
+/// carry them.
+pub struct Failed;
+
+impl From<Failed> for JsValue {
+    fn from(_: Failed) -> JsValue {
+        JsValue::from_str(&desk::said())
+    }
+}
+
+pub(crate) fn refused(refusal: &Refusal) -> Failed {
     told("refused", refusal.code(), &refusal.message, &refusal.problems)
 }
 
-pub(crate) fn rejected(rejected: &Rejected) -> JsValue {
+pub(crate) fn rejected(rejected: &Rejected) -> Failed {
     told(
         "rejected",
         rejected.code(),
@@ -17,12 +28,12 @@ pub(crate) fn rejected(rejected: &Rejected) -> JsValue {
     )
 }
 
-pub(crate) fn not_loaded(error: &LoadError) -> JsValue {
+pub(crate) fn not_loaded(error: &LoadError) -> Failed {
     told("not_loaded", error.code(), &error.message, &Place(&error.place))
 }
 
 /// A caller's mistake that is no decision about a run: JavaScript's `TypeError`.
-pub(crate) fn misuse(message: &str) -> JsValue {
+pub(crate) fn misuse(message: &str) -> Failed {
     told("misuse", "", message, &Value::Null)
 }
 
@@ -52,6 +63,7 @@ impl Writable for Told<'_> {
     }
 }
 
-fn told(kind: &str, code: &str, message: &str, details: &dyn Writable) -> JsValue {
-    JsValue::from_str(&json_text(&Told { kind, code, message, details }))
+fn told(kind: &str, code: &str, message: &str, details: &dyn Writable) -> Failed {
+    desk::say(json_text(&Told { kind, code, message, details }));
+    Failed
 }

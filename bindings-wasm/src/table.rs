@@ -8,9 +8,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use turnlatch::{Run, RunPlan};
-use wasm_bindgen::prelude::*;
 
-use crate::errors::misuse;
+use crate::errors::{Failed, misuse};
 
 thread_local! {
     pub(crate) static PLANS: Table<Arc<RunPlan>> = const { Table::new() };
@@ -46,7 +45,7 @@ impl<T: Clone> Table<T> {
         handle
     }
 
-    pub(crate) fn get(&self, handle: u32) -> Result<T, JsValue> {
+    pub(crate) fn get(&self, handle: u32) -> Result<T, Failed> {
         let places = self.places.borrow();
         places.values.get(handle as usize).cloned().flatten().ok_or_else(|| misuse("it was freed"))
     }

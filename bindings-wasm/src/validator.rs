@@ -6,8 +6,9 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use serde_json::Value;
-use turnlatch::{Check, Code, Document, SchemaEngine, SchemaProblem, SchemaValidator, Violation, use_schema_engine};
+use turnlatch::{
+    Check, Code, Document, SchemaEngine, SchemaProblem, SchemaValidator, Value, Violation, use_schema_engine,
+};
 use wasm_bindgen::prelude::*;
 
 use crate::convert::read_json;
