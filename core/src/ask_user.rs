@@ -181,7 +181,7 @@ fn has_bare_keys(has: impl Fn(&str) -> bool) -> bool {
 }
 
 fn names_ask_user(object: &Map) -> bool {
-    ["action", "type"].iter().any(|key| object.get(*key).and_then(Value::as_str) == Some("ask_user"))
+    ["action", "type"].into_iter().any(|key| object.get(key).and_then(Value::as_str) == Some("ask_user"))
 }
 
 /// Free-form parts are kept whole or not at all.

@@ -17,6 +17,9 @@ mod scanner;
 mod strings;
 #[cfg(not(feature = "flat-documents"))]
 mod tree;
+#[cfg(any(test, all(feature = "small-values", not(feature = "schema-engine"))))]
+#[cfg_attr(test, allow(dead_code, unreachable_pub, reason = "tests of other builds test it, but do not use it"))]
+mod value;
 
 use std::fmt;
 
@@ -36,9 +39,14 @@ pub(crate) use scanner::{Container, Scanner, Shape};
 pub(crate) use strings::end_of_plain;
 #[cfg(not(feature = "flat-documents"))]
 pub use tree::Document;
+// The schema engine knows no other values than `serde_json`'s.
+#[cfg(any(not(feature = "small-values"), feature = "schema-engine"))]
 pub use serde_json::Value;
+#[cfg(all(feature = "small-values", not(feature = "schema-engine")))]
+pub use value::{Map, Value};
 
 /// The members of an object, in their order.
+#[cfg(any(not(feature = "small-values"), feature = "schema-engine"))]
 pub type Map = serde_json::Map<String, Value>;
 
 /// Why a text is not JSON that can be taken.

@@ -149,7 +149,8 @@ impl StreamFormat {
     /// # Errors
     /// [`Rejected`] with `EVENT_MALFORMED` if there is none.
     pub fn from_name(name: &str) -> Result<StreamFormat, Rejected> {
-        read(Value::from(name)).map_err(|misread: Misread| Rejected::malformed(misread.sentence("the stream's format")))
+        read(Value::String(name.to_owned()))
+            .map_err(|misread: Misread| Rejected::malformed(misread.sentence("the stream's format")))
     }
 
     /// Whether a turn that came to its end has said so.
