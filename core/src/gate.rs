@@ -11,7 +11,7 @@ use self::brief::{Plain, Said};
 use crate::ask_user;
 use crate::codes::{Code, Note};
 use crate::event::TurnReport;
-use crate::evidence::{self, Evidence, Found, Marker, OutputState, Source};
+use crate::evidence::{self, Evidence, Found, Marker, OutputState};
 use crate::interaction::Question;
 use crate::plan::{RunPlan, SoftCompletion};
 use crate::state::Status;
@@ -151,10 +151,7 @@ pub(crate) struct Position {
 /// Judges a finished turn. The same plan, position and report give the same judgement, everywhere.
 pub(crate) fn judge(plan: &RunPlan, position: Position, report: &TurnReport) -> Judgement {
     let found = evidence::read(plan, report);
-    let mut bench = Bench { plain: Plain::of(&found.evidence), plan, report, found, warnings: Vec::new() };
-    if matches!(bench.found.evidence.source, Some(Source::JsonFence | Source::Fence | Source::Prose)) {
-        bench.warn(Code::OutputRepairedGeneric, "the output was found inside other text");
-    }
+    let mut bench = Bench { plain: Plain::of(&found.evidence), plan, report, found };
     let ruling = bench.rule(position);
     bench.judgement(ruling)
 }
@@ -177,7 +174,6 @@ struct Bench<'p> {
     plan: &'p RunPlan,
     report: &'p TurnReport,
     found: Found<'p>,
-    warnings: Vec<Note>,
     plain: Plain,
 }
 
@@ -246,14 +242,7 @@ impl Bench<'_> {
             _ if !self.found.has_output_object => return Err(Said::FitsButNoObject),
             SoftCompletion::UnlessAsking | SoftCompletion::Always => {}
         }
-        let ruling = self.complete(Said::SoftFits);
-        if matches!(ruling, Ruling::Complete) {
-            self.warn(
-                Code::InteractiveCompletedWithoutDoneMarker,
-                "the output fits the schema, but the agent did not say it was done",
-            );
-        }
-        Ok(ruling)
+        Ok(self.complete(Said::SoftFits))
     }
 
     /// GATE-6, and the limit of questions in one run.
@@ -332,11 +321,11 @@ impl Bench<'_> {
 
     fn decision(self, ruling: Ruling) -> Brief {
         let Found { evidence, diagnostics, .. } = self.found;
-        let is_plain = self.warnings.is_empty() && diagnostics.is_empty() && evidence.violations.is_empty();
+        let is_plain = diagnostics.is_empty() && evidence.violations.is_empty();
         if is_plain && !matches!(ruling, Ruling::Fail(_)) {
             return Brief::Plain(self.plain);
         }
-        let mut decision = Decision { evidence, warnings: self.warnings, diagnostics, ..self.plain.told() };
+        let mut decision = Decision { evidence, diagnostics, ..self.plain.told() };
         if let Ruling::Fail(Failure { rule, code, message, detail }) = ruling {
             decision.checks.push(GateCheck { gate: rule.into(), result: GateResult::Decided, detail: detail.into() });
             (decision.rule, decision.code, decision.message) = (rule.into(), Some(code), message);
@@ -365,10 +354,6 @@ impl Bench<'_> {
 
     fn say(&mut self, said: Said) {
         self.plain.say(said);
-    }
-
-    fn warn(&mut self, code: Code, message: &str) {
-        self.warnings.push(Note::new(code, message));
     }
 }
 

@@ -34,6 +34,19 @@ pub struct JournalEntry {
 
 writable!(JournalEntry { revision, at, event });
 
+/// What a turn was judged to be ([`JournalEntry::judged_parts`]).
+#[non_exhaustive]
+pub struct JudgedParts<'j> {
+    /// Stands for the decision: where it is the same, so is every letter of the decision. Most have one, below 2^53.
+    pub number: Option<u64>,
+    /// The decision.
+    pub decision: &'j dyn Writable,
+    /// The output's JSON text.
+    pub data_text: Option<&'j str>,
+    /// What is asked.
+    pub question: Option<&'j dyn Writable>,
+}
+
 struct EntryIn {
     revision: u64,
     at: Timestamp,
@@ -51,6 +64,17 @@ impl JournalEntry {
     #[must_use]
     pub fn judged(&self) -> Option<&dyn Writable> {
         self.judgement().map(|judgement| judgement as &dyn Writable)
+    }
+
+    /// The same in parts, for a binding that puts the text together when somebody asks for it.
+    #[must_use]
+    pub fn judged_parts(&self) -> Option<JudgedParts<'_>> {
+        self.judgement().map(|Judgement { decision, data_text, question }| JudgedParts {
+            number: decision.number(),
+            decision,
+            data_text: data_text.as_deref(),
+            question: question.as_ref().map(|question| question as &dyn Writable),
+        })
     }
 
     pub(crate) fn judgement(&self) -> Option<&Judgement> {

@@ -96,7 +96,7 @@ pub use interaction::{
     ChoiceOption, FreeForm, InteractionKind, InteractionRecord, PendingInteraction, Question, ResolutionMode,
 };
 pub use job::{Job, RequestKind, read_job, request_event};
-pub use journal::{JOURNAL_VERSION, Journal, JournalEntry, Replayed, replay};
+pub use journal::{JOURNAL_VERSION, Journal, JournalEntry, JudgedParts, Replayed, replay};
 pub use json::{Document, Map, Value, parse_json};
 pub use limits::Limits;
 #[cfg(feature = "observe")]

@@ -2,6 +2,7 @@
 
 use crate::codes::{Code, Note};
 use crate::event::{MAX_KEY_CHARACTERS, MAX_REASON_CHARACTERS};
+use crate::gate::Brief;
 use crate::interaction::{ChoiceOption, InteractionKind, PendingInteraction};
 use crate::json::{self, Map, Value};
 use crate::limits::Limits;
@@ -194,7 +195,7 @@ impl Run {
             None => (None, None),
         };
         let mut warnings = plan.warnings.clone();
-        warnings.extend_from_slice(decision.map_or(&[], |decision| decision.warnings()));
+        warnings.append(&mut decision.map(Brief::warnings).unwrap_or_default());
         let mut diagnostics = self.own_diagnostics();
         diagnostics.extend_from_slice(decision.map_or(&[], |decision| decision.diagnostics()));
         StatusView {

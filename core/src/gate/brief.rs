@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::{Decision, GateCheck, GateResult, Verdict};
-use crate::codes::Note;
+use crate::codes::{Code, Note};
 use crate::evidence::{Evidence, Marker, OutputState, Source};
 use crate::json::Value;
 use crate::read::{Readable, Reading};
@@ -16,7 +16,7 @@ use crate::write::{Writable, Writer};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Brief {
     Plain(Plain),
-    /// A failure, or a decision with warnings, diagnostics or violations; also one from outside, whatever it says.
+    /// A failure, or a decision with diagnostics or violations; also one from outside, whatever it says.
     Full(Arc<Decision>),
 }
 
@@ -74,8 +74,20 @@ impl Brief {
         }
     }
 
-    pub(crate) fn warnings(&self) -> &[Note] {
-        self.full().map_or(&[], |decision| &decision.warnings)
+    pub(crate) fn warnings(&self) -> Vec<Note> {
+        match self {
+            Brief::Plain(plain) => plain.warnings(),
+            Brief::Full(decision) => decision.warnings.clone(),
+        }
+    }
+
+    /// A number below 2^53 that stands for this decision and no other; none for most that are told with more than the
+    /// gates' own sentences.
+    pub(crate) fn number(&self) -> Option<u64> {
+        match self {
+            Brief::Plain(plain) if plain.attempt == (0, 0) => Some(plain.number()),
+            Brief::Plain(_) | Brief::Full(_) => None,
+        }
     }
 
     pub(crate) fn diagnostics(&self) -> &[Note] {
@@ -122,7 +134,7 @@ impl Plain {
                 asks: self.asks,
                 violations: Vec::new(),
             },
-            warnings: Vec::new(),
+            warnings: self.warnings(),
             diagnostics: Vec::new(),
             checks: checks.collect(),
         };
@@ -144,6 +156,27 @@ impl Plain {
             plain.say(said);
         }
         Some(plain)
+    }
+
+    /// They follow from where the output was found and from what the gates said.
+    fn warnings(&self) -> Vec<Note> {
+        let mut warnings = Vec::new();
+        if matches!(self.source, Some(Source::JsonFence | Source::Fence | Source::Prose)) {
+            warnings.push(Note::new(Code::OutputRepairedGeneric, REPAIRED));
+        }
+        if self.outcome == Verdict::Succeeded && self.said.contains(&Some(Said::SoftFits)) {
+            warnings.push(Note::new(Code::InteractiveCompletedWithoutDoneMarker, UNMARKED));
+        }
+        warnings
+    }
+
+    /// Everything but the attempts, three bits for each part and five for what each gate said.
+    fn number(&self) -> u64 {
+        let source = self.source.map_or(0, |source| source as u64 + 1);
+        let parts = [self.outcome as u64, self.marker as u64, self.output as u64, source, u64::from(self.asks)];
+        let said = self.said.map(|said| said.map_or(0, |said| said as u64 + 1));
+        let number = parts.into_iter().fold(0, |number, part| number << 3 | part);
+        said.into_iter().fold(number, |number, said| number << 5 | said)
     }
 
     fn said(&self) -> impl DoubleEndedIterator<Item = Said> {
@@ -259,6 +292,8 @@ fn number(text: &str) -> Option<u32> {
     text.parse::<u64>().ok()?.try_into().ok()
 }
 
+const REPAIRED: &str = "the output was found inside other text";
+const UNMARKED: &str = "the output fits the schema, but the agent did not say it was done";
 const ATTEMPT: &str = "attempt ";
 const OF: &str = " of ";
 /// The longest way through the gates: 1, 3, 4, 5, 6 and 7.
@@ -284,6 +319,45 @@ mod tests {
         assert_eq!((&*last.detail, last.result), (decision.message.as_str(), GateResult::Decided));
         assert_eq!(decision.rule, "GATE-7");
         assert_eq!(Brief::of(decision), Brief::Plain(waiting()));
+    }
+
+    #[test]
+    fn warnings_are_read_back_too() {
+        let mut plain =
+            Plain { outcome: Verdict::Succeeded, source: Some(Source::Prose), ..Plain::of(&Evidence::blank()) };
+        plain.say(Said::SoftFits);
+        let mut decision = plain.told();
+        assert_eq!(decision.warnings.len(), 2);
+        assert_eq!(Brief::of(decision.clone()), Brief::Plain(plain));
+        decision.warnings.reverse();
+        assert_eq!(Brief::of(decision.clone()), Brief::Full(decision.clone().into()));
+        assert_eq!(Brief::of(decision.clone()).warnings(), decision.warnings);
+    }
+
+    #[test]
+    fn a_number_stands_for_one_decision() {
+        let unlimited = Plain { attempt: (0, 0), ..waiting() };
+        assert_eq!(Brief::Plain(waiting()).number(), None);
+        let mut numbers = std::collections::BTreeSet::new();
+        for said in Said::ALL {
+            for source in [None, Some(Source::Host), Some(Source::Prose)] {
+                let mut plain = Plain { source, asks: true, ..Plain::of(&Evidence::blank()) };
+                for _ in 0..MOST_SAID {
+                    plain.say(*said);
+                    assert!(numbers.insert(plain.number()));
+                }
+            }
+        }
+        for plain in [
+            unlimited,
+            Plain { asks: true, ..unlimited },
+            Plain { outcome: Verdict::Succeeded, ..unlimited },
+            Plain { marker: Marker::Found, ..unlimited },
+            Plain { output: OutputState::Unchecked, ..unlimited },
+        ] {
+            assert!(numbers.insert(plain.number()));
+        }
+        assert!(numbers.last().is_some_and(|largest| *largest < 1 << 53));
     }
 
     #[test]
