@@ -11,6 +11,7 @@ import { call, currentGeneration, forgetRescued, type Handle, takeRescued } from
 import { Entry, type Journal } from './journal.js';
 import { readJson } from './json.js';
 import { type Plan, planId, planOf } from './plan.js';
+import { askStep, decoded } from './told.js';
 import type * as types from './types.js';
 
 /** What came of an event. Save the run, then perform `effects` in order. */
@@ -59,7 +60,7 @@ export class Run {
 	/** Makes a run of an admitted plan. It is queued and asks for its first slot. */
 	static create(plan: Plan, now: types.Time): [Run, Applied] {
 		const [of, at, runId] = [planId(plan), millis(now), plan.runId];
-		const text = askCore(() => glue.run_create(of, at));
+		const text = askStep(() => glue.run_create(of, at));
 		const id = toldNumbers()[NEW_RUN] as number;
 		return [new Run(id, currentGeneration(), runId), readApplied(text, runId, CREATED, at)];
 	}
@@ -150,7 +151,7 @@ export class Run {
 		const [runId, handle] = [this.runId, this.#handle];
 		const { form } = event;
 		const length = layEvent(event, '');
-		const text = askCore(() => glue.run_apply(handle.id, form, length, at), handle);
+		const text = askStep(() => glue.run_apply(handle.id, form, length, at), handle);
 		return readApplied(text, runId, event, at);
 	}
 
@@ -410,12 +411,13 @@ function readApplied(text: string, runId: string, event: ToldEvent, at: number):
 	const third = text.indexOf('\n', second + 1);
 	const effects =
 		count < 0
-			? (readJson(text.slice(0, first)) as types.Effect[])
+			? (readJson(decoded(text.slice(0, first))) as types.Effect[])
 			: readEffects(numbers, EFFECTS, count, runId, revision);
-	const receipt = second === first + 1 ? undefined : (readJson(text.slice(first + 1, second)) as types.Receipt);
+	const receipt =
+		second === first + 1 ? undefined : (readJson(decoded(text.slice(first + 1, second))) as types.Receipt);
 	// There is no time below 0, but JavaScript has one beside it.
-	const entry = revision === 0 ? undefined : new Entry(revision, at + 0, event, text.slice(second + 1, third));
-	return new Outcome(effects, receipt, entry, text.slice(third + 1));
+	const entry = revision === 0 ? undefined : new Entry(revision, at + 0, event, text.slice(third + 1));
+	return new Outcome(effects, receipt, entry, text.slice(second + 1, third));
 }
 
 /** What came of an event. Few measure, and reading what they need would take as long as all the rest. */
@@ -435,7 +437,7 @@ class Outcome implements Applied {
 	get observed(): types.Observation | undefined {
 		if (typeof this.#observed === 'string') {
 			if (this.#observed === '') return undefined;
-			this.#observed = readJson(this.#observed) as types.Observation;
+			this.#observed = readJson(decoded(this.#observed)) as types.Observation;
 		}
 		return this.#observed;
 	}

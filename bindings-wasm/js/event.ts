@@ -95,12 +95,9 @@ function writtenAtOnce(event: Members): ToldEvent | undefined {
 /** A stream of what is known, with what was printed. */
 function isStream(stream: unknown): stream is Members & { stdout: string } {
 	if (typeof stream !== 'object' || stream === null || !isPlain(stream)) return false;
-	const isKnown = (name: string) => name === 'stdout' || BESIDE_STDOUT.has(name);
+	for (const name of Object.keys(stream)) if (name !== 'stdout' && !BESIDE_STDOUT.has(name)) return false;
 	return (
-		Object.hasOwn(stream, 'format') &&
-		Object.hasOwn(stream, 'stdout') &&
-		typeof (stream as Members).stdout === 'string' &&
-		Object.keys(stream).every(isKnown)
+		Object.hasOwn(stream, 'format') && Object.hasOwn(stream, 'stdout') && typeof (stream as Members).stdout === 'string'
 	);
 }
 

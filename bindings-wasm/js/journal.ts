@@ -4,6 +4,7 @@ import { layEvent, type ToldEvent, wholeText } from './event.js';
 import { encode } from './input.js';
 import { escapeHalfPairs, readJson } from './json.js';
 import { type Plan, planId, planOf } from './plan.js';
+import { judgedText } from './told.js';
 import type { Json } from './types.js';
 
 /** One event that changed a run, for its journal. It is text, so there is nothing to free and nothing to lose with an instance. */
@@ -17,7 +18,7 @@ export class Entry {
 	readonly #compact: boolean;
 
 	/**
-	 * `event` is as it was applied; `judged` is the JSON text of what a turn was judged to be, or empty.
+	 * `event` is as it was applied; `judged` is what a turn was judged to be, as the core told it, or empty.
 	 * @internal
 	 */
 	constructor(revision: number, at: number, event: ToldEvent, judged: string, compact = false) {
@@ -58,7 +59,7 @@ export class Entry {
 	}
 
 	#bytes(): [Uint8Array, Uint8Array | undefined, boolean] {
-		const judged = this.#judged === '' || !this.#compact ? undefined : encode(this.#judged);
+		const judged = this.#judged === '' || !this.#compact ? undefined : encode(judgedText(this.#judged));
 		const entry = `{"revision":${this.revision},"at":${this.at},"event":${wholeText(this.#event)}}`;
 		return [encode(entry), judged, this.#compact];
 	}

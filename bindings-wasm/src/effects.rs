@@ -46,7 +46,7 @@ fn slot_number(slot_id: &str, run_id: &str) -> Option<f64> {
 }
 
 /// A number that JavaScript has too.
-fn exact(number: u64) -> Option<f64> {
+pub(crate) fn exact(number: u64) -> Option<f64> {
     #[expect(clippy::cast_precision_loss, reason = "these are held exactly")]
     (number <= MAX_SAFE_INTEGER).then_some(number as f64)
 }

@@ -16,13 +16,13 @@ use crate::{desk, effects};
 
 /// Tells what came of an event. As numbers: the revision, or 0 if the event was absorbed; the handle of a new run; how
 /// many effects there are, and then the effects themselves, or -1. As text, a line each: effects that are not told as
-/// numbers, the receipt, how a turn was judged, and what is worth measuring. JSON text has no line breaks; a line is empty
+/// numbers, the receipt, what is worth measuring, and how a turn was judged. JSON text has no line breaks; a line is empty
 /// if there is nothing, and the last two are read only when somebody asks.
 fn tell(handle: u32, run_id: &str, applied: &Applied, told: &mut String) {
     let Applied { effects, receipt, entry, .. } = applied;
     #[expect(clippy::cast_precision_loss, reason = "no run lives to see so many events, nor so many effects")]
     let has_numbers = desk::with_numbers(|numbers| match numbers {
-        [revision, new_run, count, places @ ..] => {
+        [revision, new_run, count, places @ .., _] => {
             let written = effects::write(effects, run_id, places);
             *revision = entry.as_ref().map_or(0.0, |entry| entry.revision as f64);
             *new_run = f64::from(handle);
@@ -39,14 +39,52 @@ fn tell(handle: u32, run_id: &str, applied: &Applied, told: &mut String) {
         push_json(told, receipt);
     }
     told.push('\n');
-    if let Some(judged) = entry.as_ref().and_then(JournalEntry::judged) {
-        push_json(told, judged);
-    }
-    told.push('\n');
     #[cfg(feature = "observe")]
     if let Some(observed) = &applied.observed {
         push_json(told, observed);
     }
+    told.push('\n');
+    tell_judged(entry.as_ref(), told);
+}
+
+/// What a turn was judged to be.
+#[cfg(not(feature = "fast"))]
+fn tell_judged(entry: Option<&JournalEntry>, told: &mut String) {
+    if let Some(judged) = entry.and_then(JournalEntry::judged) {
+        push_json(told, judged);
+    }
+}
+
+/// The same in parts, of which `js/node-told.ts` makes JSON text when somebody asks: a line with the decision or, if it has
+/// one, its number; a line with what is asked; and the output as it is. The last number is the decision's too, or -1.
+#[cfg(feature = "fast")]
+fn tell_judged(entry: Option<&JournalEntry>, told: &mut String) {
+    let judged = entry.and_then(JournalEntry::judged_parts);
+    let number = judged.as_ref().and_then(|judged| judged.number);
+    desk::with_numbers(|numbers| {
+        if let [.., decision] = numbers {
+            *decision = number.and_then(effects::exact).unwrap_or(-1.0);
+        }
+    });
+    let Some(judged) = judged else { return };
+    match &number {
+        Some(number) => push_json(told, number),
+        None => push_json(told, judged.decision),
+    }
+    told.push('\n');
+    if let Some(question) = judged.question {
+        push_json(told, question);
+    }
+    told.push('\n');
+    told.push_str(judged.data_text.unwrap_or_default());
+}
+
+/// The run's last decision, of which JavaScript has been told the number.
+#[cfg(feature = "fast")]
+#[wasm_bindgen]
+#[must_use]
+pub fn run_decision(run: u32) -> i32 {
+    desk::tell(|| told_of(run, |run| json_text(&run.decision())))
 }
 
 pub(crate) fn keep(run: Run) -> u32 {
