@@ -187,13 +187,11 @@ test: forget-gates test-rust test-python test-js test-services test-console test
 forget-gates:
 	@rm -rf target/gates
 
-# Hours: ten million random events in each runtime, ten minutes for each fuzzer, every fault with every callback, and as many shards of
-# mutants as MUTANTS says, of 40.
-proof: test miri ## The long form of every gate, for docs/reliability.md; MUTANTS=40 puts all faults into the core, SECONDS=3600 fuzzes longer
+# Hours: ten million random events in each runtime, ten minutes for each fuzzer, every fault with every callback, and all mutants.
+proof: test miri ## The long form of every gate, for docs/reliability.md; SECONDS=3600 fuzzes longer
 	$(MAKE) differential EVENTS=10000000
 	$(MAKE) fuzz SECONDS=$(or $(SECONDS),600)
 	TURNLATCH_LONG=1 $(MAKE) test-python test-js
-	for shard in $$(seq 0 $$(($(or $(MUTANTS),40) - 1))); do $(MAKE) mutants SHARD=$$shard/40 || exit 1; done
 	$(MAKE) mutants
 	$(PYTHON) scripts/gates.py --long
 
@@ -312,8 +310,8 @@ fuzz: setup-rust setup-cpp ## Random bytes at all that reads bytes, guided by co
 miri: setup-rust ## A few of the tests where every access to memory is checked; needs a nightly compiler
 	$(PYTHON) scripts/miri.py
 
-# One mutant takes a minute or two, and there are 2,800: shards of the whole are run one by one, here or on several machines.
-mutants: setup-rust ## Faults put into the core, and whether a test notices; SHARD=0/40 runs one part, without it the sum is told
+# All are built at once, and each is tried with the tests that reach it. What was tried is kept, so it can be interrupted.
+mutants: setup-rust ## Faults put into the core, and whether a test notices; SHARD=0/40 tries one part of forty
 	$(PYTHON) scripts/mutants.py $(SHARD)
 
 coverage: setup-rust ## Line coverage of core/src; fails below 95 %

@@ -70,7 +70,12 @@ fn files_below(folder: &str) -> Vec<(PathBuf, VectorFile)> {
     paths.into_iter().map(|path| (path.clone(), read_file(&path))).collect()
 }
 
-fn read_file(path: &Path) -> VectorFile {
+/// A file of vectors.
+///
+/// # Panics
+/// If it cannot be read or is not one.
+#[must_use]
+pub fn read_file(path: &Path) -> VectorFile {
     let text = std::fs::read_to_string(path).expect("a readable file");
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
