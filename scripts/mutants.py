@@ -18,6 +18,7 @@ import collections
 import concurrent.futures
 import dataclasses
 import filecmp
+import functools
 import hashlib
 import json
 import math
@@ -85,8 +86,10 @@ def main() -> int:
         if numbers:
             print(f"{len(checks)} {checks[0].kind}, first without a fault", flush=True)
             in_parallel(look_what_it_reaches, checks, lambda _check, _nothing: None)
+            limits = measure(checks)
             progress = Progress(results, faults, len(numbers))
-            in_parallel(lambda number, checks=checks: try_fault(number, checks), numbers, progress.tell)
+            trying = functools.partial(try_fault, checks=checks, limits=limits)
+            in_parallel(trying, numbers, progress.tell)
             numbers = progress.missed
     for number in numbers:
         results.put(faults[number], {"became": SURVIVED})
@@ -211,20 +214,33 @@ def look_what_it_reaches(check: Check) -> None:
     """Without a fault everything holds; and what does not come to a fault's place cannot notice it."""
     with tempfile.TemporaryDirectory() as folder:
         reached = pathlib.Path(folder) / "reached"
-        code, output, check.seconds = run([check], {"TURNLATCH_REACHED": str(reached)}, MOST_SECONDS_PASSED)
-        if code:
-            raise RuntimeError(f"{check.name} does not hold without a fault:\n{output}")
+        check.seconds = run_without_fault([check], {"TURNLATCH_REACHED": str(reached)})
         check.reached = frozenset(map(int, reached.read_text().split())) if reached.exists() else frozenset()
 
 
-def try_fault(number: int, checks: list[Check]) -> str | None:
+def measure(checks: list[Check]) -> dict[str, float]:
+    """How many seconds each program may take with a fault: without one, all its checks together take some fewer."""
+    limits = {}
+    for program in {check.program: None for check in checks}:
+        asked = [check for check in checks if check.program == program]
+        limits[program] = LEAST_SECONDS + TIMES_SLOWER * run_without_fault(asked)
+    return limits
+
+
+def run_without_fault(checks: list[Check], environment: dict[str, str] | None = None) -> float:
+    code, output, seconds = run(checks, environment or {}, MOST_SECONDS_PASSED)
+    if code:
+        raise RuntimeError(f"{', '.join(check.name for check in checks)}: not without a fault either\n{output}")
+    return seconds
+
+
+def try_fault(number: int, checks: list[Check], limits: dict[str, float]) -> str | None:
     """Which check notices a fault: programs are asked in order, and cheap checks first."""
     reaching = sorted((check for check in checks if number in check.reached), key=lambda check: check.seconds)
     for program in dict.fromkeys(check.program for check in checks):
         asked = [check for check in reaching if check.program == program]
         if asked:
-            most = LEAST_SECONDS + TIMES_SLOWER * sum(check.seconds for check in asked)
-            code, output, _ = run(asked, {"TURNLATCH_MUTANT": str(number)}, most)
+            code, output, _ = run(asked, {"TURNLATCH_MUTANT": str(number)}, limits[program])
             if code:
                 # What is named last is what was looked at when it ended, or what a list of failures ends with.
                 return max(asked, key=lambda check: output.rfind(check.argument)).name
@@ -233,8 +249,8 @@ def try_fault(number: int, checks: list[Check]) -> str | None:
 
 def run(checks: list[Check], environment: dict[str, str], most_seconds: float) -> tuple[int, str, float]:
     """Runs checks of one program: the exit code, what was said, and how many seconds it took the processor."""
-    limits = f"ulimit -c 0 && ulimit -v {MOST_KILOBYTES} && ulimit -t {math.ceil(most_seconds)}"
-    command = ["sh", "-c", f'{limits} && exec timeout {MOST_SECONDS_PASSED} "$@"', "sh", checks[0].program]
+    limited = f"ulimit -c 0 && ulimit -v {MOST_KILOBYTES} && ulimit -t {math.ceil(most_seconds)}"
+    command = ["sh", "-c", f'{limited} && exec timeout {MOST_SECONDS_PASSED} "$@"', "sh", checks[0].program]
     command += [*(check.argument for check in checks), *checks[0].options]
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
         process = subprocess.Popen(
