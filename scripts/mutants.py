@@ -148,7 +148,8 @@ def build(faults: dict[int, dict[str, Any]]) -> tuple[dict[int, tuple[str, str]]
     tool = ["cargo", "run", "--quiet", "--locked", "--profile=xtask", "--package=turnlatch-mutants", "--", ROOT, TREE]
     core = digest_of_core()
     kept = json.loads(BUILT.read_text(encoding="utf-8")) if BUILT.exists() else {}
-    unswitched = {int(number): became for number, became in kept.get(core, {}).items()}
+    known = kept.get(core, {})
+    unswitched = {number: known[fault["name"]] for number, fault in faults.items() if fault["name"] in known}
     while True:
         chosen = [fault | {"id": number} for number, fault in faults.items() if number not in unswitched]
         done = subprocess.run(tool, cwd=ROOT, input=json.dumps(chosen), stdout=subprocess.PIPE, text=True, check=True)
@@ -158,7 +159,8 @@ def build(faults: dict[int, dict[str, Any]]) -> tuple[dict[int, tuple[str, str]]
             unswitched[fault["id"]] = (became, fault["reason"])
         programs, errors = compile_tests()
         if not errors:
-            BUILT.write_text(json.dumps({core: unswitched}, indent=1), encoding="utf-8")
+            told = {faults[number]["name"]: became for number, became in unswitched.items()}
+            BUILT.write_text(json.dumps({core: told}, indent=1), encoding="utf-8")
             return unswitched, programs
         print(f"{len(errors)} errors of the compiler, by faults that do not build", flush=True)
         for error in errors:
@@ -347,15 +349,18 @@ def sum_up(faults: dict[int, dict[str, Any]], results: Results) -> int:
     count = collections.Counter(came_of.values())
     tried = count[KILLED] + count[SURVIVED]
     percent = 100 * count[KILLED] / max(tried, 1)
-    reasons = known()
+    reasons = known_reasons()
     survivors = sorted(name for name, became in came_of.items() if became == SURVIVED)
-    unexplained = [name for name in survivors if without_place(name) not in reasons]
-    (FOLDER / "survivors.txt").write_text("".join(f"{name}\n" for name in survivors), encoding="utf-8")
+    # Faults of the same kind in one function have the same name, and as many lines as survive.
+    of_name = collections.Counter(map(without_place, survivors))
+    unexplained = [name for name in survivors if of_name[without_place(name)] > reasons[without_place(name)]]
+    for file, which in (("survivors.txt", SURVIVED), ("left.txt", LEFT)):
+        listed = sorted(name for name, became in came_of.items() if became == which)
+        (FOLDER / file).write_text("".join(f"{name}\n" for name in listed), encoding="utf-8")
     for name in unexplained:
         print(f"survived: {name}", file=sys.stderr)
-    stale = reasons - {without_place(name) for name in survivors}
-    if tried and not count["not tried"]:
-        for name in sorted(stale):
+    if not count["not tried"]:
+        for name in sorted(reasons - of_name):
             print(f"explained, but it does not survive: {name}", file=sys.stderr)
     print(f"{tried} mutants: {count[KILLED]} killed, {count[SURVIVED]} survived ({percent:.1f} % killed)")
     print(f"{len(survivors) - len(unexplained)} of the survivors are explained")
@@ -366,9 +371,10 @@ def sum_up(faults: dict[int, dict[str, Any]], results: Results) -> int:
     return 0
 
 
-def known() -> set[str]:
+def known_reasons() -> collections.Counter[str]:
+    """How many lines explain the faults of each name."""
     text = KNOWN.read_text(encoding="utf-8")
-    return set(re.findall(r"^- `(core/src/.+)`: ", text, flags=re.M))
+    return collections.Counter(re.findall(r"^- `(core/src/.+?)`: ", text, flags=re.M))
 
 
 def without_place(name: str) -> str:
