@@ -57,6 +57,8 @@ SECONDS_BETWEEN = 20
 STEADY = {"PROPTEST_RNG_SEED": "1", "PROPTEST_DISABLE_FAILURE_PERSISTENCE": "1", "PROPTEST_MAX_SHRINK_ITERS": "0"}
 
 KILLED, SURVIVED, UNBUILT, LEFT = "killed", "survived", "does not build", "left to cargo-mutants"
+# Not noticed by the vectors, and not tried with other tests yet.
+PASSED_VECTORS = "passed the vectors"
 
 
 @dataclasses.dataclass
@@ -81,19 +83,15 @@ def main() -> int:
     for number, (became, reason) in unswitched.items():
         results.put(faults[number], {"became": became, "reason": reason})
     numbers = [number for number in faults if number % parts == part and number not in unswitched]
-    numbers = [number for number in numbers if not results.is_known(faults[number])]
-    for checks in (vectors(programs), tests(programs)):
-        if numbers:
+    for checks, became in ((vectors(programs), PASSED_VECTORS), (tests(programs), SURVIVED)):
+        numbers = [number for number in numbers if not results.is_known(faults[number], KILLED, SURVIVED)]
+        left = [number for number in numbers if not results.is_known(faults[number], became)]
+        if left:
             print(f"{len(checks)} {checks[0].kind}, first without a fault", flush=True)
             in_parallel(look_what_it_reaches, checks, lambda _check, _nothing: None)
-            limits = measure(checks)
-            progress = Progress(results, faults, len(numbers))
-            trying = functools.partial(try_fault, checks=checks, limits=limits)
-            in_parallel(trying, numbers, progress.tell)
-            numbers = progress.missed
-    for number in numbers:
-        results.put(faults[number], {"became": SURVIVED})
-    results.save()
+            trying = functools.partial(try_fault, checks=checks, limits=measure(checks))
+            in_parallel(trying, left, Progress(results, faults, len(left), became).tell)
+            results.save()
     return sum_up(faults, results)
 
 
@@ -277,24 +275,25 @@ def in_parallel(what: Callable[[Any], Any], each: Iterable[Any], then: Callable[
 class Progress:
     """Tells how far it is, and keeps what came of it."""
 
-    def __init__(self, results: "Results", faults: dict[int, dict[str, Any]], total: int) -> None:
-        self.results, self.faults, self.total = results, faults, total
-        self.killed, self.missed = 0, list[int]()
+    def __init__(self, results: "Results", faults: dict[int, dict[str, Any]], total: int, otherwise: str) -> None:
+        self.results, self.faults, self.total, self.otherwise = results, faults, total, otherwise
+        self.killed = self.missed = 0
         self.began = self.told = time.monotonic()
 
     def tell(self, number: int, noticed_by: str | None) -> None:
         if noticed_by is None:
-            self.missed.append(number)
+            self.missed += 1
+            self.results.put(self.faults[number], {"became": self.otherwise})
         else:
             self.killed += 1
             self.results.put(self.faults[number], {"became": KILLED, "by": noticed_by})
-        now, done = time.monotonic(), self.killed + len(self.missed)
+        now, done = time.monotonic(), self.killed + self.missed
         if now - self.told < SECONDS_BETWEEN and done < self.total:
             return
         self.told = now
         self.results.save()
         minutes = (now - self.began) / done * (self.total - done) / 60
-        told = f"{done} of {self.total}: {self.killed} killed, {len(self.missed)} not"
+        told = f"{done} of {self.total}: {self.killed} killed, {self.missed} {self.otherwise}"
         print(f"{told}; about {minutes:.0f} minutes left", flush=True)
 
 
@@ -311,18 +310,21 @@ class Results:
         kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
         self.of: dict[str, dict[str, Any]] = kept["results"] if kept.get("core") == self.core else {}
 
-    def is_known(self, fault: dict[str, Any]) -> bool:
-        """What noticed a fault still does if it is the same; what survived is tried again if any test is not."""
-        result = self.of.get(fault["name"])
-        return result is not None and result.get("tests") == self.asked(result)
+    def is_known(self, fault: dict[str, Any], *became: str) -> bool:
+        """Whether it became one of these, and would again, because what was asked is the same."""
+        result = self.of.get(fault["name"], {})
+        return result.get("became") in became and result["tests"] == self.asked(result)
 
     def put(self, fault: dict[str, Any], result: dict[str, Any]) -> None:
         self.of[fault["name"]] = result | {"tests": self.asked(result)}
 
     def asked(self, result: dict[str, Any]) -> str:
+        """Of what noticed it, this alone; of what nothing noticed, all that was asked."""
         noticed = ROOT / result.get("by", "")
         if noticed.is_file():
             return digest([noticed])
+        if result["became"] == PASSED_VECTORS:
+            return self.vectors
         return self.tests if "by" in result else self.tests + self.vectors
 
     def save(self) -> None:
@@ -347,6 +349,7 @@ def digest(*paths: Iterable[pathlib.Path]) -> str:
 def sum_up(faults: dict[int, dict[str, Any]], results: Results) -> int:
     came_of = {fault["name"]: results.of.get(fault["name"], {}).get("became", "not tried") for fault in faults.values()}
     count = collections.Counter(came_of.values())
+    untried = count["not tried"] + count[PASSED_VECTORS]
     tried = count[KILLED] + count[SURVIVED]
     percent = 100 * count[KILLED] / max(tried, 1)
     reasons = known_reasons()
@@ -359,13 +362,13 @@ def sum_up(faults: dict[int, dict[str, Any]], results: Results) -> int:
         (FOLDER / file).write_text("".join(f"{name}\n" for name in listed), encoding="utf-8")
     for name in unexplained:
         print(f"survived: {name}", file=sys.stderr)
-    if not count["not tried"]:
+    if not untried:
         for name in sorted(reasons - of_name):
             print(f"explained, but it does not survive: {name}", file=sys.stderr)
     print(f"{tried} mutants: {count[KILLED]} killed, {count[SURVIVED]} survived ({percent:.1f} % killed)")
     print(f"{len(survivors) - len(unexplained)} of the survivors are explained")
-    print(f"{count[UNBUILT]} more do not build, {count[LEFT]} cannot be switched, {count['not tried']} were not tried")
-    if unexplained or percent < ENOUGH or count["not tried"]:
+    print(f"{count[UNBUILT]} more do not build, {count[LEFT]} cannot be switched, {untried} were not tried with all")
+    if unexplained or percent < ENOUGH or untried:
         return 1
     gates.leave("mutants", {KILLED: count[KILLED], SURVIVED: count[SURVIVED], "percent": int(percent)})
     return 0
