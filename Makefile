@@ -6,7 +6,7 @@
 .PHONY: setup-postgres test-hosts bench-hosts
 .PHONY: setup-suites suites conformance differential differential-scripts
 .PHONY: setup-cpp fuzz miri mutants setup-valgrind growth
-.PHONY: setup-strace no-io supply-chain package sbom forget-gates proof
+.PHONY: setup-strace no-io supply-chain package sbom proof
 .PHONY: setup-browser setup-bench compare demo bench coverage clean
 
 CARGO ?= cargo
@@ -18,6 +18,10 @@ export CARGO_TERM_QUIET := true
 else
 SHOW_OUTPUT := --show-output
 endif
+# Two targets at a time: compilers end on one core, and tests wait. What CI prints is read afterwards, so it stays together.
+SIDE_BY_SIDE := --no-print-directory --jobs=2 $(if $(CI),--output-sync=target)
+# One at a time: a second one would not wait for the first.
+INSTALL := flock $(CURDIR)/Makefile sh -c 'apt-get update && apt-get install --yes --no-install-recommends "$$1"' sh
 PYTHON ?= python3
 NPM ?= npm
 VENV := $(CURDIR)/.venv
@@ -109,28 +113,28 @@ setup-wasm: setup-rust bindings-wasm/node_modules/.ready
 # Playwright's own browsers are not used: the system's is the one that people have.
 setup-browser:
 	@test -n "$$CHROMIUM" || command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
-		|| { apt-get update && apt-get install --yes --no-install-recommends chromium; } \
+		|| $(INSTALL) chromium \
 		|| { echo 'Chromium is needed: install it, or name it in CHROMIUM' >&2; exit 1; }
 
 # The tests start a server of their own; that of the system, if Debian starts one, is not used.
 setup-postgres:
 	@ls /usr/lib/postgresql/*/bin/pg_ctl >/dev/null 2>&1 \
-		|| { apt-get update && apt-get install --yes --no-install-recommends postgresql; } \
+		|| $(INSTALL) postgresql \
 		|| { echo 'PostgreSQL is needed in /usr/lib/postgresql: install it' >&2; exit 1; }
 
 setup-valgrind:
 	@command -v valgrind >/dev/null \
-		|| { apt-get update && apt-get install --yes --no-install-recommends valgrind; } \
+		|| $(INSTALL) valgrind \
 		|| { echo 'valgrind is needed: install it' >&2; exit 1; }
 
 setup-cpp:
 	@command -v c++ >/dev/null \
-		|| { apt-get update && apt-get install --yes --no-install-recommends g++; } \
+		|| $(INSTALL) g++ \
 		|| { echo 'A compiler of C++ is needed for libFuzzer: install one' >&2; exit 1; }
 
 setup-strace:
 	@command -v strace >/dev/null \
-		|| { apt-get update && apt-get install --yes --no-install-recommends strace; } \
+		|| $(INSTALL) strace \
 		|| { echo 'strace is needed: install it' >&2; exit 1; }
 
 bindings-wasm/node_modules/.ready: bindings-wasm/package.json bindings-wasm/package-lock.json
@@ -146,7 +150,8 @@ examples/console/node_modules/.ready: examples/console/package.json examples/con
 	cd examples/console && $(NPM) ci --no-audit --no-fund
 	@touch $@
 
-check: check-rust check-python check-js check-services check-console ## Formatting, lints, types, docs, sizes, and that the core builds for wasm
+check: ## Formatting, lints, types, docs, sizes, and that the core builds for wasm
+	@$(MAKE) $(SIDE_BY_SIDE) check-rust check-js check-python check-services check-console
 
 check-rust: setup-rust
 	$(CARGO) fmt --all --check
@@ -180,12 +185,27 @@ check-console: setup-console
 	cd examples/console && node_modules/.bin/tsc --noEmit
 	cd examples/console && node_modules/.bin/biome ci .
 
-test: forget-gates test-rust test-python test-js test-services test-console test-hosts growth no-io supply-chain fuzz package ## Every test: vectors in every runtime, properties, the exhaustive walk, examples, READMEs; and one table of the gates (docs/reliability.md)
+# What a gate left earlier says nothing about now. The package comes last: what is built from its source distribution takes
+# the place of what was built here.
+test: ## Every test: vectors in every runtime, properties, the exhaustive walk, examples, READMEs; and one table of the gates (docs/reliability.md)
+	@rm -rf target/gates
+	@$(MAKE) $(SIDE_BY_SIDE) IN_LANES=1 test-services test-rust test-hosts test-python test-console test-js growth no-io supply-chain fuzz
+	@$(MAKE) package
 	$(PYTHON) scripts/gates.py
 
-# What a gate left earlier says nothing about now.
-forget-gates:
-	@rm -rf target/gates
+# Two lanes, if everything is tested: in one there is much waiting, for processes, databases and pages; the other computes, and
+# what it compiles leaves the processors to the first whenever that wants them.
+ifdef IN_LANES
+CARGO := nice -n 5 $(CARGO)
+test-hosts: | test-services
+test-console: | test-hosts
+test-python: | test-rust
+test-js: | test-python
+growth: | test-js
+no-io: | growth
+supply-chain: | no-io
+fuzz: | supply-chain
+endif
 
 # Hours: ten million random events in each runtime, ten minutes for each fuzzer, every fault with every callback, and all mutants.
 proof: test miri ## The long form of every gate, for docs/reliability.md; SECONDS=3600 fuzzes longer
@@ -235,7 +255,6 @@ no-io: setup-python setup-strace ## Schemas that ask for files and networks, wit
 supply-chain: setup-python setup-wasm ## Where dependencies come from, their licences, and what is in the packages
 	$(VENV)/bin/python scripts/check_supply_chain.py $(VENV)/wheels/*.whl
 
-# Last in `test`: what is built from the source distribution takes the place of what was built here.
 package: setup-python ## The Python package as users get it, and that its source distribution builds and works
 	$(VENV)/bin/python scripts/check_package.py $(VENV)/wheels/*.whl
 
