@@ -21,15 +21,16 @@ SLOW = 1.0
 
 @dataclass(frozen=True)
 class Effort:
-    """How long a batch is, and how much time a contender gets for a case."""
+    """How long a batch is, how much time a contender gets for a case, and before that if it compiles on the way."""
 
     batch_ns: float
     seconds: float
     rounds: int
+    warm_up: float
 
 
-FULL = Effort(batch_ns=4e6, seconds=0.35, rounds=30)
-QUICK = Effort(batch_ns=3e6, seconds=0.15, rounds=8)
+FULL = Effort(batch_ns=4e6, seconds=0.35, rounds=30, warm_up=0.3)
+QUICK = Effort(batch_ns=3e6, seconds=0.15, rounds=8, warm_up=0.1)
 
 
 @dataclass
@@ -96,6 +97,9 @@ def is_warm(entrant: Entrant, effort: Effort) -> bool:
             return True
         if took > effort.batch_ns:
             break
+    while entrant.worker.contender.compiles_on_the_way and entrant.spent < effort.warm_up:
+        if entrant.run() is None:
+            return False
     entrant.spent = 0.0
     return True
 
