@@ -7,7 +7,7 @@
 .PHONY: setup-suites suites conformance differential differential-scripts
 .PHONY: setup-cpp fuzz miri mutants setup-valgrind growth
 .PHONY: setup-strace no-io supply-chain package sbom proof
-.PHONY: setup-browser setup-bench compare demo bench coverage clean
+.PHONY: setup-browser setup-bench setup-bench-native setup-bench-limit compare demo bench coverage clean
 
 CARGO ?= cargo
 # What is built once is built faster without keeping what the next build could use. Who reads what CI printed looks for what failed;
@@ -296,16 +296,21 @@ demo: setup-python-service setup-console ## The job service with one interactive
 	@$(if $(and $(ENGINE),$(DATABASE_URL)),TURNLATCH_DATABASE_URL='$(DATABASE_URL)') $(SERVICE_VENV)/bin/python examples/service/demo.py $(if $(EXIT),--exit) $(if $(AGENT),--agent $(AGENT)) $(if $(ENGINE),--engine $(ENGINE))
 
 # One interleaved run of all runtimes, their peers and the limit; everything it needs is built and installed in target/bench.
-bench: setup-bench ## Speed, memory and sizes beside peers and the limit, for docs/performance.md; QUICK=1 tries it in two minutes
+bench: ## Speed, memory and sizes beside peers and the limit, for docs/performance.md; QUICK=1 tries it in two minutes
+	@$(MAKE) $(SIDE_BY_SIDE) setup-bench
 	$(PYTHON) bench $(if $(QUICK),--quick)
 
-setup-bench: setup-wasm setup-browser $(BENCH)/python/.ready
+setup-bench: setup-wasm setup-browser setup-bench-native setup-bench-limit
+	bindings-wasm/node_modules/.bin/esbuild bench/workers/js/chromium.mjs --bundle --packages=external --platform=node --format=esm --log-level=warning --outfile=bindings-wasm/build/bench-chromium.mjs
+
+setup-bench-native: setup-rust $(BENCH)/python/.ready
 	$(CARGO) build --release --locked --package turnlatch-bench
-	RUSTFLAGS=-Ctarget-feature=+simd128 $(CARGO) rustc --locked --package turnlatch-bench-limit --lib --crate-type cdylib --profile wasm-speed --target wasm32-unknown-unknown --target-dir $(BENCH)/limit
 	rm -rf $(BENCH)/wheels
 	cd bindings-python && PATH="$(BENCH)/python/bin:$$PATH" maturin build --locked --release --interpreter $(BENCH)/python/bin/python --out $(BENCH)/wheels
 	$(BENCH)/python/bin/pip install --quiet --force-reinstall --no-deps $(BENCH)/wheels/*.whl
-	bindings-wasm/node_modules/.bin/esbuild bench/workers/js/chromium.mjs --bundle --packages=external --platform=node --format=esm --log-level=warning --outfile=bindings-wasm/build/bench-chromium.mjs
+
+setup-bench-limit: setup-rust
+	RUSTFLAGS=-Ctarget-feature=+simd128 $(CARGO) rustc --locked --package turnlatch-bench-limit --lib --crate-type cdylib --profile wasm-speed --target wasm32-unknown-unknown --target-dir $(BENCH)/limit
 
 $(BENCH)/python/.ready: bench/requirements.txt
 	$(PYTHON) -m venv --clear $(BENCH)/python
