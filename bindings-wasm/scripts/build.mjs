@@ -49,7 +49,7 @@ const withoutDecoders = {
 		plugins.onResolve({ filter: /^\.\/stream\.js$/ }, () => ({ path: join(root, 'js/no-stream.ts') }));
 	},
 };
-/** Node's build tells steps in a form that is cheaper to write, and Node can keep it without decoding it. */
+/** Node can keep what is told of a step without decoding it. */
 const forNode = {
 	name: 'for-node',
 	setup(plugins) {

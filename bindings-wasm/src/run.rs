@@ -47,17 +47,9 @@ fn tell(handle: u32, run_id: &str, applied: &Applied, told: &mut String) {
     tell_judged(entry.as_ref(), told);
 }
 
-/// What a turn was judged to be.
-#[cfg(not(feature = "fast"))]
-fn tell_judged(entry: Option<&JournalEntry>, told: &mut String) {
-    if let Some(judged) = entry.and_then(JournalEntry::judged) {
-        push_json(told, judged);
-    }
-}
-
-/// The same in parts, of which `js/node-told.ts` makes JSON text when somebody asks: a line with the decision or, if it has
-/// one, its number; a line with what is asked; and the output as it is. The last number is the decision's too, or -1.
-#[cfg(feature = "fast")]
+/// What a turn was judged to be, in parts, of which `js/judged.ts` makes JSON text when somebody asks: a line with the
+/// decision or, if it has one, its number; a line with what is asked; and the output as it is. The last number is the
+/// decision's too, or -1.
 fn tell_judged(entry: Option<&JournalEntry>, told: &mut String) {
     let judged = entry.and_then(JournalEntry::judged_parts);
     let number = judged.as_ref().and_then(|judged| judged.number);
@@ -80,7 +72,6 @@ fn tell_judged(entry: Option<&JournalEntry>, told: &mut String) {
 }
 
 /// The run's last decision, of which JavaScript has been told the number.
-#[cfg(feature = "fast")]
 #[wasm_bindgen]
 #[must_use]
 pub fn run_decision(run: u32) -> i32 {
