@@ -25,15 +25,21 @@ enum Panics {
     Trap,
 }
 
-/// For browsers.
-const SMALL: Form =
-    Form { name: "wasm-size", profile: "wasm-size", extra: &[], rust_flags: COMPACT, panics: Panics::Trap };
-/// For Node. Every Node that the package is for has instructions on 16 bytes at once.
+/// For browsers. Each that can load the schema engine, whose dependencies ask for instructions on 16 bytes at once anyway, has
+/// them.
+const SMALL: Form = Form {
+    name: "wasm-size",
+    profile: "wasm-browser",
+    extra: &[],
+    rust_flags: &[COMPACT_DIGESTS, SIXTEEN_AT_ONCE],
+    panics: Panics::Trap,
+};
+/// For Node, every version of which that the package is for has them too.
 const FAST: Form = Form {
     name: "wasm-speed",
     profile: "wasm-speed",
     extra: &["--features", "fast"],
-    rust_flags: &["-Ctarget-feature=+simd128"],
+    rust_flags: &[SIXTEEN_AT_ONCE],
     panics: Panics::Tell,
 };
 /// Without the schema engine.
@@ -41,7 +47,7 @@ const SLIM: Form = Form {
     name: "wasm-slim",
     profile: "wasm-size",
     extra: &["--no-default-features", "--features", "slim"],
-    rust_flags: COMPACT,
+    rust_flags: &[COMPACT_DIGESTS],
     panics: Panics::Trap,
 };
 /// With ways to break it, for tests alone: what holds a broken instance is the same in every build, and this one is made
@@ -50,7 +56,7 @@ const BREAKABLE: Form = Form {
     name: "wasm-breakable",
     profile: "wasm-size",
     extra: &["--no-default-features", "--features", "slim,breakable,streams,panic-messages"],
-    rust_flags: COMPACT,
+    rust_flags: &[COMPACT_DIGESTS],
     panics: Panics::Tell,
 };
 /// The same, and it panics as those for browsers do.
@@ -58,11 +64,12 @@ const BREAKABLE_SMALL: Form = Form {
     name: "wasm-breakable-small",
     profile: "wasm-size",
     extra: &["--no-default-features", "--features", "slim,breakable,streams"],
-    rust_flags: COMPACT,
+    rust_flags: &[COMPACT_DIGESTS],
     panics: Panics::Trap,
 };
 /// The unrolled form of digests is some kilobytes longer, and digests are short here.
-const COMPACT: &[&str] = &["--cfg=sha2_backend_soft=\"compact\""];
+const COMPACT_DIGESTS: &str = "--cfg=sha2_backend_soft=\"compact\"";
+const SIXTEEN_AT_ONCE: &str = "-Ctarget-feature=+simd128";
 
 /// What the package is made of, each form with its glue.
 ///
