@@ -10,7 +10,7 @@ use crate::invariants;
 use crate::json::{self, MAX_DOCUMENT_DEPTH, Value};
 use crate::plan::RunPlan;
 use crate::read::{Misread, read, readable};
-use crate::run::Run;
+use crate::run::{Prepared, Run};
 use crate::storage::{LoadError, check_version, digest};
 use crate::time::Timestamp;
 use crate::wire::record;
@@ -359,8 +359,8 @@ impl Run {
     pub(crate) fn replay_link(&mut self, link: &Link) -> Result<Vec<Effect>, LoadError> {
         let place = || format!("entry {}", link.revision);
         link.event.check_form().map_err(|rejected| invalid(place(), rejected.message))?;
-        let prepared = self
-            .prepare_recorded(link.event.clone(), link.at)
+        let mut prepared = Prepared::default();
+        self.prepare_recorded(link.event.clone(), link.at, &mut prepared)
             .map_err(|rejected| invalid(place(), format!("the run does not take it: {}", rejected.code())))?;
         if prepared.applied().entry.as_ref().is_none_or(|entry| entry.revision != link.revision) {
             return Err(invalid(place(), "the event changes nothing here"));

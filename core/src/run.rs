@@ -57,7 +57,7 @@ record!(Life {
 });
 
 /// What came of an event that was not rejected.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Applied {
     /// What the host must do, in order. Save the run first.
@@ -72,7 +72,7 @@ pub struct Applied {
 }
 
 /// What an event will do to a run that has not changed yet.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Prepared {
     applied: Applied,
     next: Option<Next>,
@@ -146,7 +146,8 @@ impl Run {
     /// # Errors
     /// [`Rejected`] if the run cannot take this event; the run is unchanged.
     pub fn apply(&mut self, event: Event, now: Timestamp) -> Result<Applied, Rejected> {
-        let mut prepared = self.prepare(event, now)?;
+        let mut prepared = Prepared::default();
+        self.prepare_new(event, now, &mut prepared)?;
         self.advance(&mut prepared);
         Ok(prepared.applied)
     }
@@ -158,17 +159,24 @@ impl Run {
     /// # Errors
     /// [`Rejected`] if the run cannot take this event.
     pub fn prepare(&self, event: Event, now: Timestamp) -> Result<Prepared, Rejected> {
+        let mut prepared = Prepared::default();
+        self.prepare_new(event, now, &mut prepared)?;
+        Ok(prepared)
+    }
+
+    /// Prepares an event that is no journal's. What is prepared is large to be handed around, so it is written where the
+    /// caller has it.
+    fn prepare_new(&self, event: Event, now: Timestamp, prepared: &mut Prepared) -> Result<(), Rejected> {
         if let Event::TurnDecided(_) | Event::Created {} = event {
             return Err(Rejected::malformed(format!("`{}` stands in journals only", event.name())));
         }
         event.check_form()?;
-        #[cfg_attr(not(feature = "observe"), expect(unused_mut, reason = "nothing is observed"))]
-        let mut prepared = self.prepare_recorded(event, now)?;
+        self.prepare_recorded(event, now, prepared)?;
         #[cfg(feature = "observe")]
         if let (Some(next), Some(entry)) = (&prepared.next, &prepared.applied.entry) {
             prepared.applied.observed = Some(self.observe_step(next, entry));
         }
-        Ok(prepared)
+        Ok(())
     }
 
     /// Takes a reply. Whatever becomes of it, there is a receipt: in [`Applied`], or in [`Rejected`].
@@ -179,26 +187,30 @@ impl Run {
         self.apply(Event::Reply(reply), now)
     }
 
-    /// As [`Run::prepare`], for an event of a journal, where a turn may be recorded without its text.
-    pub(crate) fn prepare_recorded(&self, event: Event, now: Timestamp) -> Result<Prepared, Rejected> {
+    /// Prepares an event that may be a journal's, where a turn may be recorded without its text.
+    pub(crate) fn prepare_recorded(
+        &self,
+        event: Event,
+        now: Timestamp,
+        prepared: &mut Prepared,
+    ) -> Result<(), Rejected> {
         let unjudgeable = self.plan.output_schema.as_ref().is_some_and(|schema| !schema.can_check());
         if unjudgeable && matches!(event, Event::TurnFinished(_)) {
             let message = "there is no validator: bring one before the run is made or loaded";
             return Err(Rejected { code: Code::ValidatorMissing, message: message.to_owned(), receipt: None });
         }
-        let mut step = transition::step(self, &event, now.max(self.life.updated_at))?;
-        let judged = step.next.as_mut().and_then(|next| next.judged.take());
-        let decision = judged.as_ref().map(|judged| judged.decision.clone());
-        let revision = self.life.revision.saturating_add(1);
-        let entry = step.next.is_some().then(|| JournalEntry::new(revision, now, event, judged));
-        let applied = Applied {
-            effects: step.effects,
-            receipt: step.receipt,
-            entry,
-            #[cfg(feature = "observe")]
-            observed: None,
-        };
-        Ok(Prepared { applied, next: step.next, decision, now })
+        let step = transition::step(self, &event, now.max(self.life.updated_at))?;
+        prepared.now = now;
+        prepared.applied.effects = step.effects;
+        prepared.applied.receipt = step.receipt;
+        prepared.next = step.next;
+        if let Some(next) = &mut prepared.next {
+            let judged = next.judged.take();
+            prepared.decision = judged.as_ref().map(|judged| judged.decision.clone());
+            let revision = self.life.revision.saturating_add(1);
+            prepared.applied.entry = Some(JournalEntry::new(revision, now, event, judged));
+        }
+        Ok(())
     }
 
     /// Lets what was prepared happen. It must have been prepared by this run, and nothing else committed since.

@@ -14,10 +14,10 @@ use crate::text::{display_text, push_number};
 use crate::time::Timestamp;
 use crate::wait::{Expiry, SlotWhileWaiting, WaitRule};
 
-/// What an event does to a run.
-#[derive(Debug)]
+/// What an event does to a run; nothing yet, and nothing at all if it is absorbed.
+#[derive(Debug, Default)]
 pub(crate) struct Step {
-    /// What the run becomes; `None` if the event was absorbed and nothing happened.
+    /// What the run becomes; `None` if nothing happened.
     pub(crate) next: Option<Next>,
     pub(crate) effects: Vec<Effect>,
     pub(crate) receipt: Option<Receipt>,
@@ -39,13 +39,13 @@ pub(crate) struct Next {
 /// # Errors
 /// [`Rejected`] for a request that cannot be taken. Facts are never rejected: late and repeated ones are absorbed.
 pub(crate) fn step(run: &Run, event: &Event, now: Timestamp) -> Result<Step, Rejected> {
-    let draft = Draft::new(run, now);
-    Ok(match (run.state(), event) {
+    let mut draft = Draft::new(run, now);
+    match (run.state(), event) {
         (State::Queued(queued), Event::SlotGranted { slot_id }) if *slot_id == queued.slot_id => {
-            draft.start_turn(queued)
+            draft.start_turn(queued);
         }
         // A repeated grant of the slot now held: giving it back would free the running turn's slot.
-        (state, Event::SlotGranted { slot_id }) if state.held_slot() == Some(slot_id) => Step::absorbed(),
+        (state, Event::SlotGranted { slot_id }) if state.held_slot() == Some(slot_id) => {}
         // Any other grant is not wanted, or not any more.
         (_, Event::SlotGranted { slot_id }) => draft.give_back(slot_id),
 
@@ -53,41 +53,41 @@ pub(crate) fn step(run: &Run, event: &Event, now: Timestamp) -> Result<Step, Rej
             if run.is_current_turn(report.attempt_number, report.slot_id.as_deref(), running) =>
         {
             let judged = Box::new(gate::judge(run.plan(), position(run), report));
-            draft.finish_turn(running, judged, report.session_handle.as_deref())
+            draft.finish_turn(running, judged, report.session_handle.as_deref());
         }
         (State::Running(running), Event::TurnDecided(turn))
             if run.is_current_turn(turn.attempt_number, turn.slot_id.as_deref(), running) =>
         {
-            draft.finish_turn(running, Box::new(Judgement::of(turn.judged.clone())), turn.session_handle.as_deref())
+            draft.finish_turn(running, Box::new(Judgement::of(turn.judged.clone())), turn.session_handle.as_deref());
         }
         (State::Running(running), Event::ProcessLost { attempt_number, slot_id })
             if run.is_current_process(*attempt_number, slot_id.as_ref()) =>
         {
-            draft.lose_turn(running)
+            draft.lose_turn(running);
         }
 
         (State::WaitingUser(waiting), Event::ProcessLost { attempt_number, slot_id })
             if waiting.kept_slot.is_some() && run.is_current_process(*attempt_number, slot_id.as_ref()) =>
         {
-            draft.lose_waiting_process(waiting)
+            draft.lose_waiting_process(waiting);
         }
         (State::WaitingUser(waiting), Event::TimerFired { interaction_id })
             if *interaction_id == waiting.pending.interaction_id =>
         {
-            draft.deadline(waiting)
+            draft.deadline(waiting);
         }
         (state, Event::Reply(reply)) => match replies::examine(run, reply)? {
-            replies::Examined::Repeated(receipt) => Step { receipt: Some(receipt), ..Step::absorbed() },
+            replies::Examined::Repeated(receipt) => draft.step.receipt = Some(receipt),
             replies::Examined::Fits => match state {
                 State::WaitingUser(waiting) => draft.take_reply(waiting, reply),
                 // `examine` lets a reply through only while its question is pending.
-                State::Queued(_) | State::Running(_) | State::Ended(_) => Step::absorbed(),
+                State::Queued(_) | State::Running(_) | State::Ended(_) => {}
             },
         },
 
         (State::Ended(_), Event::Cancel { .. }) => return Err(already_ended(run)),
         (State::Queued(_) | State::Running(_) | State::WaitingUser(_), Event::Cancel { reason }) => {
-            draft.cancel(reason.as_deref())
+            draft.cancel(reason.as_deref());
         }
 
         // Any other late or repeated fact is the world being slow, not a fault.
@@ -98,8 +98,9 @@ pub(crate) fn step(run: &Run, event: &Event, now: Timestamp) -> Result<Step, Rej
             | Event::TurnDecided(_)
             | Event::TimerFired { .. }
             | Event::ProcessLost { .. },
-        ) => Step::absorbed(),
-    })
+        ) => {}
+    }
+    Ok(draft.step)
 }
 
 /// The first step of every run: it asks for a slot.
@@ -125,46 +126,36 @@ pub(crate) fn resume_from(run: &Run, answer: Option<&Answer>) -> Option<ResumeFr
     })
 }
 
-impl Step {
-    fn absorbed() -> Step {
-        Step { next: None, effects: Vec::new(), receipt: None }
-    }
-}
-
 /// A step being written: effects get their ids as they are told.
 struct Draft<'r> {
     run: &'r Run,
     now: Timestamp,
     revision: u64,
-    effects: Vec<Effect>,
-    next: Next,
-    receipt: Option<Receipt>,
+    step: Step,
 }
 
 impl<'r> Draft<'r> {
     fn new(run: &'r Run, now: Timestamp) -> Draft<'r> {
-        Draft {
-            run,
-            now,
-            revision: run.revision().saturating_add(1),
-            effects: Vec::new(),
-            next: Next {
-                state: None,
-                attempt_number: run.attempt_number(),
-                slots_requested: run.slots_requested(),
-                session_handle: None,
-                judged: None,
-                record: None,
-            },
-            receipt: None,
-        }
+        Draft { run, now, revision: run.revision().saturating_add(1), step: Step::default() }
+    }
+
+    /// What the run becomes: whoever asks has something happen.
+    fn next(&mut self) -> &mut Next {
+        self.step.next.get_or_insert_with(|| Next {
+            state: None,
+            attempt_number: self.run.attempt_number(),
+            slots_requested: self.run.slots_requested(),
+            session_handle: None,
+            judged: None,
+            record: None,
+        })
     }
 
     // -- the arrows of the diagram --
 
     /// queued -> running
-    fn start_turn(mut self, queued: &Queued) -> Step {
-        self.next.attempt_number = queued.next_attempt;
+    fn start_turn(&mut self, queued: &Queued) {
+        self.next().attempt_number = queued.next_attempt;
         let begun = self.tell(Action::StartTurn {
             attempt_number: queued.next_attempt,
             slot_id: queued.slot_id.clone(),
@@ -175,17 +166,17 @@ impl<'r> Draft<'r> {
             answer: queued.answer.clone(),
             begun_by: BegunBy::StartTurn,
             begun,
-        }))
+        }));
     }
 
     /// running -> succeeded, failed or `waiting_user`
-    fn finish_turn(mut self, running: &Running, judged: Box<Judgement>, session_handle: Option<&str>) -> Step {
-        self.next.session_handle = session_handle.filter(|handle| !handle.trim().is_empty()).map(str::to_owned);
+    fn finish_turn(&mut self, running: &Running, judged: Box<Judgement>, session_handle: Option<&str>) {
+        self.next().session_handle = session_handle.filter(|handle| !handle.trim().is_empty()).map(str::to_owned);
         let decision = &judged.decision;
         let how = match decision.outcome() {
             Verdict::WaitingUser => {
                 let question = judged.question.clone().unwrap_or_default();
-                self.next.judged = Some(judged);
+                self.next().judged = Some(judged);
                 return self.wait(running, question);
             }
             Verdict::Succeeded => Outcome::Succeeded { data_text: judged.data_text.clone() },
@@ -194,16 +185,16 @@ impl<'r> Draft<'r> {
                 message: decision.message().into_owned(),
             }),
         };
-        self.next.judged = Some(judged);
+        self.next().judged = Some(judged);
         if self.run.plan().profile == Profile::StickyProcess {
             self.terminate(&running.slot_id);
         }
         self.release(&running.slot_id);
-        self.end(how)
+        self.end(how);
     }
 
     /// running -> `waiting_user`
-    fn wait(mut self, running: &Running, question: Question) -> Step {
+    fn wait(&mut self, running: &Running, question: Question) {
         let rule = WaitRule::of(self.run.plan());
         let kept_slot = match rule.slot {
             SlotWhileWaiting::Kept => Some(running.slot_id.clone()),
@@ -217,37 +208,37 @@ impl<'r> Draft<'r> {
         let timer = deadline_at.map(|at| self.tell(Action::SetTimer { interaction_id, at }));
         let attempt_number = self.run.attempt_number();
         let pending = PendingInteraction { interaction_id, attempt_number, asked_at: self.now, deadline_at, question };
-        self.become_state(State::WaitingUser(Box::new(WaitingUser { pending, kept_slot, timer })))
+        self.become_state(State::WaitingUser(Box::new(WaitingUser { pending, kept_slot, timer })));
     }
 
     /// running -> failed, or queued again
-    fn lose_turn(mut self, running: &Running) -> Step {
+    fn lose_turn(&mut self, running: &Running) {
         // Lost to the host is not dead: a retried turn must not run beside the first.
         self.terminate(&running.slot_id);
         self.release(&running.slot_id);
         match self.run.plan().interrupted_turn {
             InterruptedTurn::Fail => {
-                self.fail(Code::OrchestratorRestartInterrupted, "the process was lost in the middle of a turn")
+                self.fail(Code::OrchestratorRestartInterrupted, "the process was lost in the middle of a turn");
             }
             InterruptedTurn::Retry => {
                 let same_attempt = self.run.attempt_number();
-                self.queue(same_attempt, running.answer.clone())
+                self.queue(same_attempt, running.answer.clone());
             }
         }
     }
 
     /// `waiting_user` (sticky) -> failed
-    fn lose_waiting_process(mut self, waiting: &WaitingUser) -> Step {
+    fn lose_waiting_process(&mut self, waiting: &WaitingUser) {
         self.resolve(waiting, ResolutionMode::Canceled, None, None);
         self.end_kept(waiting);
-        self.fail(Code::InteractionProcessLost, "the process that waited for the reply is gone")
+        self.fail(Code::InteractionProcessLost, "the process that waited for the reply is gone");
     }
 
     /// `waiting_user` -> queued, running or failed; or the timer is armed again
-    fn deadline(mut self, waiting: &WaitingUser) -> Step {
+    fn deadline(&mut self, waiting: &WaitingUser) {
         let interaction_id = waiting.pending.interaction_id;
         let (Some(deadline), Some(expiry)) = (waiting.pending.deadline_at, WaitRule::of(self.run.plan()).expiry) else {
-            return Step::absorbed();
+            return;
         };
         if self.now < deadline {
             let timer = Some(self.tell(Action::SetTimer { interaction_id, at: deadline }));
@@ -257,33 +248,33 @@ impl<'r> Draft<'r> {
             Expiry::AutoDecision => {
                 let response = auto_decision(&waiting.pending.question.default_decision_policy);
                 self.resolve(waiting, ResolutionMode::AutoDecideTimeout, Some(&response), None);
-                self.go_on(waiting, Answer { interaction_id, response })
+                self.go_on(waiting, Answer { interaction_id, response });
             }
             Expiry::Failure => {
                 self.resolve(waiting, ResolutionMode::Expired, None, None);
                 self.end_kept(waiting);
-                self.fail(Code::InteractionWaitTimeout, "nobody answered in time")
+                self.fail(Code::InteractionWaitTimeout, "nobody answered in time");
             }
         }
     }
 
     /// `waiting_user` -> queued or running
-    fn take_reply(mut self, waiting: &WaitingUser, reply: &Reply) -> Step {
+    fn take_reply(&mut self, waiting: &WaitingUser, reply: &Reply) {
         let response = reply.response_text();
         let key = reply.idempotency_key.clone();
         self.resolve(waiting, ResolutionMode::UserReply, Some(&response), key);
         let status = replies::status_after_reply(self.run.plan());
-        self.receipt = Some(Receipt {
+        self.step.receipt = Some(Receipt {
             interaction_id: Some(reply.interaction_id),
             status,
             revision: self.revision,
             ..self.run.receipt(ReceiptKind::Accepted)
         });
-        self.go_on(waiting, Answer { interaction_id: reply.interaction_id, response })
+        self.go_on(waiting, Answer { interaction_id: reply.interaction_id, response });
     }
 
     /// any state that has not ended -> canceled
-    fn cancel(mut self, reason: Option<&str>) -> Step {
+    fn cancel(&mut self, reason: Option<&str>) {
         match self.run.state() {
             State::Queued(queued) => self.release(&queued.slot_id),
             State::Running(running) => {
@@ -296,7 +287,7 @@ impl<'r> Draft<'r> {
             }
             State::Ended(_) => {}
         }
-        self.receipt = Some(Receipt {
+        self.step.receipt = Some(Receipt {
             status: Status::Canceled,
             revision: self.revision,
             ..self.run.receipt(ReceiptKind::Canceled)
@@ -306,24 +297,24 @@ impl<'r> Draft<'r> {
         self.end(Outcome::Canceled(RunError {
             code: Code::CanceledByUser.as_str().to_owned(),
             message: message.into_owned(),
-        }))
+        }));
     }
 
     /// any state, unchanged: a slot nobody wants goes back
-    fn give_back(mut self, slot_id: &str) -> Step {
+    fn give_back(&mut self, slot_id: &str) {
         self.release(slot_id);
-        self.finish()
+        self.next();
     }
 
     // -- what the arrows are made of --
 
     /// From the answer to the next turn: by a new slot, or into the process that waits.
-    fn go_on(mut self, waiting: &WaitingUser, answer: Answer) -> Step {
+    fn go_on(&mut self, waiting: &WaitingUser, answer: Answer) {
         let next_attempt = self.run.attempt_number().saturating_add(1);
         let Some(slot_id) = waiting.kept_slot.clone() else {
             return self.queue(next_attempt, Some(answer));
         };
-        self.next.attempt_number = next_attempt;
+        self.next().attempt_number = next_attempt;
         let begun = self.tell(Action::InjectReply {
             attempt_number: next_attempt,
             slot_id: slot_id.clone(),
@@ -331,14 +322,15 @@ impl<'r> Draft<'r> {
             response: answer.response.clone(),
         });
         let answer = Some(answer);
-        self.become_state(State::Running(Running { slot_id, answer, begun_by: BegunBy::InjectReply, begun }))
+        self.become_state(State::Running(Running { slot_id, answer, begun_by: BegunBy::InjectReply, begun }));
     }
 
-    fn queue(mut self, next_attempt: u32, answer: Option<Answer>) -> Step {
-        self.next.slots_requested = self.next.slots_requested.saturating_add(1);
-        let slot_id = slot_id(&self.run.plan().run_id, self.next.slots_requested);
+    fn queue(&mut self, next_attempt: u32, answer: Option<Answer>) {
+        let number = self.run.slots_requested().saturating_add(1);
+        self.next().slots_requested = number;
+        let slot_id = slot_id(&self.run.plan().run_id, number);
         let asked = self.tell(Action::AcquireSlot { slot_id: slot_id.clone() });
-        self.become_state(State::Queued(Queued { next_attempt, slot_id, answer, asked }))
+        self.become_state(State::Queued(Queued { next_attempt, slot_id, answer, asked }));
     }
 
     /// Writes the question's record and forgets its timer, also when the timer itself was the cause: a re-issued
@@ -348,7 +340,7 @@ impl<'r> Draft<'r> {
         if pending.deadline_at.is_some() {
             self.tell(Action::CancelTimer { interaction_id: pending.interaction_id });
         }
-        self.next.record = Some(InteractionRecord {
+        self.next().record = Some(InteractionRecord {
             interaction_id: pending.interaction_id,
             attempt_number: pending.attempt_number,
             kind: pending.question.kind,
@@ -379,37 +371,32 @@ impl<'r> Draft<'r> {
         }
     }
 
-    fn fail(self, code: Code, message: &str) -> Step {
-        self.end(Outcome::Failed(RunError { code: code.as_str().to_owned(), message: message.to_owned() }))
+    fn fail(&mut self, code: Code, message: &str) {
+        self.end(Outcome::Failed(RunError { code: code.as_str().to_owned(), message: message.to_owned() }));
     }
 
-    fn end(self, how: Outcome) -> Step {
-        self.become_state(State::Ended(Ended { how }))
+    fn end(&mut self, how: Outcome) {
+        self.become_state(State::Ended(Ended { how }));
     }
 
     /// Enters a state and tells observers.
-    fn become_state(mut self, state: State) -> Step {
+    fn become_state(&mut self, state: State) {
         let interaction_id = match &state {
             State::WaitingUser(waiting) => Some(waiting.pending.interaction_id),
             State::Queued(_) | State::Running(_) | State::Ended(_) => None,
         };
         self.tell(Action::Notify { what: Notice::StatusChanged, status: state.status(), interaction_id });
-        self.stay(state)
+        self.stay(state);
     }
 
-    fn stay(mut self, state: State) -> Step {
-        self.next.state = Some(state);
-        self.finish()
-    }
-
-    fn finish(self) -> Step {
-        Step { next: Some(self.next), effects: self.effects, receipt: self.receipt }
+    fn stay(&mut self, state: State) {
+        self.next().state = Some(state);
     }
 
     fn tell(&mut self, action: Action) -> EffectRef {
-        let number = u32::try_from(self.effects.len()).unwrap_or(u32::MAX).saturating_add(1);
+        let number = u32::try_from(self.step.effects.len()).unwrap_or(u32::MAX).saturating_add(1);
         let told = EffectRef { revision: self.revision, number };
-        self.effects.push(Effect { action, id: told.id(&self.run.plan().run_id) });
+        self.step.effects.push(Effect { action, id: told.id(&self.run.plan().run_id) });
         told
     }
 }
