@@ -5,6 +5,7 @@
 mod brief;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 pub(crate) use self::brief::Brief;
 use self::brief::{Plain, Said};
@@ -122,7 +123,7 @@ impl Judged {
 pub(crate) struct Judgement {
     pub(crate) decision: Brief,
     pub(crate) data_text: Option<String>,
-    pub(crate) question: Option<Question>,
+    pub(crate) question: Option<Arc<Question>>,
 }
 
 writable!(Judgement { decision, data_text, question });
@@ -130,12 +131,12 @@ writable!(Judgement { decision, data_text, question });
 impl Judgement {
     pub(crate) fn of(judged: Judged) -> Judgement {
         let Judged { decision, data_text, question } = judged;
-        Judgement { decision: Brief::of(decision), data_text, question }
+        Judgement { decision: Brief::of(decision), data_text, question: question.map(Arc::new) }
     }
 
     pub(crate) fn told(self) -> Judged {
         let Judgement { decision, data_text, question } = self;
-        Judged { decision: decision.told(), data_text, question }
+        Judged { decision: decision.told(), data_text, question: question.map(Arc::unwrap_or_clone) }
     }
 }
 
@@ -314,7 +315,7 @@ impl Bench<'_> {
             Ruling::Fail(_) => Verdict::Failed,
             Ruling::Wait => Verdict::WaitingUser,
         };
-        let question = matches!(ruling, Ruling::Wait).then(|| self.question());
+        let question = matches!(ruling, Ruling::Wait).then(|| Arc::new(self.question()));
         let data_text = if matches!(ruling, Ruling::Complete) { self.found.data_text.take() } else { None };
         Judgement { decision: self.decision(ruling), data_text, question }
     }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::ops::{Deref, DerefMut};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use crate::json::{self, Map, Value};
 use crate::limits::Limits;
@@ -186,8 +186,8 @@ pub struct PendingInteraction {
     pub asked_at: Timestamp,
     /// When waiting ends by itself, if it does.
     pub deadline_at: Option<Timestamp>,
-    /// What is asked.
-    pub question: Question,
+    /// What is asked; a turn's judgement has it too, and it may be long.
+    pub question: Arc<Question>,
 }
 
 record!(PendingInteraction { interaction_id, attempt_number, asked_at, deadline_at, question });

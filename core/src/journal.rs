@@ -73,7 +73,7 @@ impl JournalEntry {
             number: decision.number(),
             decision,
             data_text: data_text.as_deref(),
-            question: question.as_ref().map(|question| question as &dyn Writable),
+            question: question.as_deref().map(|question| question as &dyn Writable),
         })
     }
 

@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Display;
+use std::sync::Arc;
 
 use crate::codes::Code;
 use crate::json::Value;
@@ -330,6 +331,19 @@ impl<T: Readable> Readable for Box<T> {
 
     fn read(&mut self, value: Value, reading: &mut Reading) {
         T::read(self, value, reading);
+    }
+}
+
+impl<T: Readable> Readable for Arc<T> {
+    fn blank() -> Arc<T> {
+        Arc::new(T::blank())
+    }
+
+    fn read(&mut self, value: Value, reading: &mut Reading) {
+        // Nobody else has it while it is read.
+        if let Some(place) = Arc::get_mut(self) {
+            place.read(value, reading);
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! The machine: one pure function from a run and an event to what comes next. The only code that moves state.
 
+use std::sync::Arc;
+
 use crate::codes::Code;
 use crate::effect::{Action, Effect, EffectRef, Notice, ResumeFrom};
 use crate::event::{Event, Reply};
@@ -194,7 +196,7 @@ impl<'r> Draft<'r> {
     }
 
     /// running -> `waiting_user`
-    fn wait(&mut self, running: &Running, question: Question) {
+    fn wait(&mut self, running: &Running, question: Arc<Question>) {
         let rule = WaitRule::of(self.run.plan());
         let kept_slot = match rule.slot {
             SlotWhileWaiting::Kept => Some(running.slot_id.clone()),

@@ -3,6 +3,7 @@
 //! By hand and not by `serde`, for the reason that is given in `read.rs`: one function writes the members of all structs.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde_json::Number;
 
@@ -317,6 +318,12 @@ impl<T: Writable + ?Sized> Writable for &T {
 }
 
 impl<T: Writable + ?Sized> Writable for Box<T> {
+    fn write(&self, out: &mut Writer) {
+        T::write(self, out);
+    }
+}
+
+impl<T: Writable> Writable for Arc<T> {
     fn write(&self, out: &mut Writer) {
         T::write(self, out);
     }
