@@ -46,16 +46,16 @@ pub(crate) fn digest(parts: &[&str]) -> String {
         hasher.update((part.len() as u64).to_le_bytes());
         hasher.update(part.as_bytes());
     }
-    let mut digits = String::with_capacity(64);
-    for byte in hasher.finalize() {
-        digits.push(hexadecimal(byte >> 4));
-        digits.push(hexadecimal(byte & 15));
+    let mut digits = [0; 64];
+    for (pair, byte) in digits.as_chunks_mut().0.iter_mut().zip(hasher.finalize()) {
+        *pair = [hexadecimal(byte >> 4), hexadecimal(byte & 15)];
     }
-    digits
+    // INVARIANT: digits are ASCII.
+    String::from_utf8_lossy(&digits).into_owned()
 }
 
-const fn hexadecimal(digit: u8) -> char {
-    (if digit < 10 { b'0' + digit } else { b'a' + (digit - 10) }) as char
+const fn hexadecimal(digit: u8) -> u8 {
+    if digit < 10 { b'0' + digit } else { b'a' + (digit - 10) }
 }
 
 /// Checks a document's version before anything else of it is read.
