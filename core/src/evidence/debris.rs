@@ -55,11 +55,7 @@ impl DebrisStack {
         if let Some(bracket @ (b'{' | b'}' | b'[')) = rest.first() {
             return Some((at, *bracket));
         }
-        let offset = if self.arrays == 0 {
-            memchr::memchr3(b'{', b'}', b'[', rest)
-        } else {
-            rest.iter().position(|byte| matches!(byte, b'{' | b'}' | b'[' | b']'))
-        }?;
+        let offset = if self.arrays == 0 { memchr::memchr3(b'{', b'}', b'[', rest) } else { any_bracket(rest) }?;
         rest.get(offset).map(|bracket| (at + offset, *bracket))
     }
 
@@ -70,6 +66,22 @@ impl DebrisStack {
         }
     }
 }
+
+/// The first of all four brackets. Blocks without one are passed over, which a compiler can do many bytes at a time.
+#[inline(never)]
+fn any_bracket(bytes: &[u8]) -> Option<usize> {
+    let has_bracket = |block: &[u8; BLOCK]| block.iter().fold(false, |found, byte| found | is_bracket(*byte));
+    let clear = bytes.as_chunks().0.iter().take_while(|block| !has_bracket(block)).count() * BLOCK;
+    let offset = bytes.get(clear..)?.iter().position(|byte| is_bracket(*byte))?;
+    Some(clear + offset)
+}
+
+/// Braces are brackets with one bit more.
+fn is_bracket(byte: u8) -> bool {
+    matches!(byte & !0x20, b'[' | b']')
+}
+
+const BLOCK: usize = 32;
 
 /// What a closing bracket closes.
 pub(super) fn closed_by(bracket: u8) -> Option<Container> {

@@ -22,30 +22,27 @@ pub(super) enum Segment {
     UnclosedYaml,
 }
 
-/// Splits a message into prose and blocks.
-pub(super) fn segments(text: &str) -> Vec<Segment> {
-    let mut segments = Vec::new();
-    // Most messages have no block at all, and three fast searches say so.
-    if !["```", "~~~", YAML_OPEN].iter().any(|sign| text::find(text, sign).is_some()) {
-        push_prose(&mut segments, 0..text.len());
-        return segments;
-    }
-    let mut prose_start = 0;
+/// Splits a message into prose and blocks, and hands them over in order.
+pub(super) fn segments(text: &str, found: &mut dyn FnMut(Segment)) {
+    let (mut prose_start, mut read_to) = (0, 0);
     let mut open: Option<OpenFence> = None;
     let mut yaml = YamlTags::new(text);
-    for line in lines(text) {
-        let Some(words) = text.get(line.clone()).filter(|_| line.start >= prose_start) else { continue };
+    while let Some(line) = next_line_with_sign(text, read_to, &yaml) {
+        read_to = line.end;
+        let words = text.get(line.clone()).unwrap_or_default();
         if let Some(tag) = yaml_tag(words).filter(|_| open.is_none()) {
             let tag = line.start + tag;
             match yaml.close_after(tag) {
                 Some(close) => {
-                    push_prose(&mut segments, prose_start..tag);
-                    segments.push(Segment::Yaml(tag + YAML_OPEN.len()..close));
+                    push_prose(found, prose_start..tag);
+                    found(Segment::Yaml(tag + YAML_OPEN.len()..close));
                     prose_start = close + YAML_CLOSE.len();
+                    // The rest of that line is prose, whatever stands in it.
+                    read_to = end_of_line(text, prose_start);
                 }
                 None if !yaml.told => {
                     yaml.told = true;
-                    segments.push(Segment::UnclosedYaml);
+                    found(Segment::UnclosedYaml);
                 }
                 None => {}
             }
@@ -54,13 +51,14 @@ pub(super) fn segments(text: &str) -> Vec<Segment> {
         let Some(fence) = fence_line(words) else { continue };
         match &open {
             None if fence.opens => {
-                push_prose(&mut segments, prose_start..line.start);
+                push_prose(found, prose_start..line.start);
                 let info = line.start + fence.info_start..line.end;
-                open = Some(OpenFence { fence, tag: first_word(text, info), content: line.end });
+                let tag = if fence.bare { info.start..info.start } else { first_word(text, info) };
+                open = Some(OpenFence { fence, tag, content: line.end });
             }
             Some(opened) if fence.closes(&opened.fence) => {
                 let OpenFence { tag, content, .. } = opened.clone();
-                segments.push(Segment::Fence { tag, content: content..line.start });
+                found(Segment::Fence { tag, content: content..line.start });
                 prose_start = line.end;
                 open = None;
             }
@@ -69,14 +67,40 @@ pub(super) fn segments(text: &str) -> Vec<Segment> {
         }
     }
     match open {
-        Some(OpenFence { tag, content, .. }) => segments.push(Segment::Fence { tag, content: content..text.len() }),
-        None => push_prose(&mut segments, prose_start..text.len()),
+        Some(OpenFence { tag, content, .. }) => found(Segment::Fence { tag, content: content..text.len() }),
+        None => push_prose(found, prose_start..text.len()),
     }
-    segments
+}
+
+/// The next line with a sign by which blocks begin or end. Most messages have none, and one fast search says so.
+fn next_line_with_sign(text: &str, from: usize, yaml: &YamlTags<'_>) -> Option<Range<usize>> {
+    let rest = text.as_bytes().get(from..)?;
+    let is_sign = |at: &usize| {
+        let here = rest.get(*at..).unwrap_or_default();
+        here.starts_with(b"```") || here.starts_with(b"~~~") || here.starts_with(YAML_OPEN.as_bytes())
+    };
+    // Tags that are never closed mean nothing once one of them has been told.
+    let sign = if yaml.told {
+        memchr::memchr2_iter(b'`', b'~', rest).find(is_sign)
+    } else {
+        memchr::memchr3_iter(b'`', b'~', b'<', rest).find(is_sign)
+    }?;
+    let start = memchr::memrchr(b'\n', rest.get(..sign)?).map_or(0, |end| end + 1);
+    Some(from + start..end_of_line(text, from + sign))
+}
+
+/// Where the line ends, with its line break, that this place is in.
+fn end_of_line(text: &str, from: usize) -> usize {
+    let rest = text.as_bytes().get(from..).unwrap_or_default();
+    memchr::memchr(b'\n', rest).map_or(text.len(), |end| from + end + 1)
 }
 
 /// Where a line opens a question in YAML. Behind a quotation mark the tag could stand in a JSON string.
 fn yaml_tag(line: &str) -> Option<usize> {
+    // In a flood of short lines a search would cost more than it finds.
+    if line.len() < YAML_OPEN.len() {
+        return None;
+    }
     text::places(line, YAML_OPEN).last().filter(|tag| line.get(..*tag).is_some_and(|before| !text::has(before, b'"')))
 }
 
@@ -147,12 +171,13 @@ fn fence_line(line: &str) -> Option<FenceLine> {
     }
     let length = unindented.bytes().take_while(|byte| *byte == character).count();
     let info = unindented.get(length..)?;
+    let bare = info == "\n" || info.trim().is_empty();
     (length >= 3).then(|| FenceLine {
         character,
         length,
         info_start: indent + length,
-        opens: character == b'~' || !text::has(info, b'`'),
-        bare: info.trim().is_empty(),
+        opens: bare || character == b'~' || !text::has(info, b'`'),
+        bare,
     })
 }
 
@@ -163,9 +188,9 @@ fn first_word(text: &str, info: Range<usize>) -> Range<usize> {
     info.start + offset..info.start + offset + word.len()
 }
 
-fn push_prose(segments: &mut Vec<Segment>, range: Range<usize>) {
+fn push_prose(found: &mut dyn FnMut(Segment), range: Range<usize>) {
     if !range.is_empty() {
-        segments.push(Segment::Prose(range));
+        found(Segment::Prose(range));
     }
 }
 
@@ -178,17 +203,17 @@ mod tests {
 
     /// `p:` before prose, `tag:` before the content of a block.
     fn check(text: &str, expected: &[&str]) {
-        let found: Vec<String> = segments(text)
-            .into_iter()
-            .map(|segment| match segment {
+        let mut found = Vec::new();
+        segments(text, &mut |segment| {
+            found.push(match segment {
                 Segment::Prose(range) => format!("p:{}", text.get(range).unwrap()),
                 Segment::Yaml(range) => format!("y:{}", text.get(range).unwrap()),
                 Segment::UnclosedYaml => "unclosed".to_owned(),
                 Segment::Fence { tag, content } => {
                     format!("{}:{}", text.get(tag).unwrap(), text.get(content).unwrap())
                 }
-            })
-            .collect();
+            });
+        });
         assert_eq!(found, expected, "{text}");
     }
 

@@ -154,14 +154,12 @@ impl Finder<'_> {
 
     fn parts(&mut self) {
         self.contents.steps += self.text.len() as u64;
-        for segment in segments(self.text) {
-            match segment {
-                Segment::Prose(range) => self.prose(range),
-                Segment::Fence { tag, content } => self.fence(tag, content),
-                Segment::Yaml(content) => self.contents.yaml_blocks.push(content),
-                Segment::UnclosedYaml => self.contents.broken_questions += 1,
-            }
-        }
+        segments(self.text, &mut |segment| match segment {
+            Segment::Prose(range) => self.prose(range),
+            Segment::Fence { tag, content } => self.fence(tag, content),
+            Segment::Yaml(content) => self.contents.yaml_blocks.push(content),
+            Segment::UnclosedYaml => self.contents.broken_questions += 1,
+        });
     }
 
     fn fence(&mut self, tag: Range<usize>, content: Range<usize>) {
