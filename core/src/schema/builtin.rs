@@ -1,15 +1,12 @@
 //! The schema engine that is built in: the `jsonschema` crate, with every setting that decides a verdict spelled out.
 
-mod judge;
-
 use std::fmt::{self, Write};
 use std::sync::Arc;
 
 use jsonschema::json::{Json, SerdeJson};
-use jsonschema::{PatternOptions, Retrieve, Uri, ValidationError};
+use jsonschema::{PatternOptions, Retrieve, Uri, ValidationError, Validator};
 use serde_json::Value;
 
-use self::judge::Judge;
 use super::engine::SchemaValidator;
 use super::graph::{self, DIALECTS, Dialect, Draft, MAX_PROBLEMS, Reading};
 use super::work::{self, Plan};
@@ -30,19 +27,25 @@ pub(super) fn compile(text: &str, schema: &Value) -> Result<BuiltIn, Vec<SchemaP
         reading.problems.truncate(MAX_PROBLEMS);
         return Err(reading.problems);
     }
-    let judge = Judge::compile(text, schema, dialect.draft)
-        .map_err(|error| vec![problem(Code::SkillManifestInvalid, &error)])?;
+    let validator =
+        options(dialect.draft).build(schema).map_err(|error| vec![problem(Code::SkillManifestInvalid, &error)])?;
     let pattern_weights = reading.patterns.iter().map(|text| pattern::weight(text)).collect();
     let bytes = |text: &&str| u64::try_from(text.len()).unwrap_or(u64::MAX);
     let pattern_bytes = reading.patterns.iter().map(bytes).collect();
     let mut plan = Plan { nodes: reading.nodes, pattern_weights, pattern_bytes, weight: None };
     plan.weight = order.and_then(|order| work::unfolded_weight(&plan, &order));
-    Ok(BuiltIn { judge, plan })
+    Ok(BuiltIn { validator, plan })
 }
+
+/// How the validator reads a document.
+#[cfg(feature = "flat-documents")]
+type Form = super::flat::Flat;
+#[cfg(not(feature = "flat-documents"))]
+type Form = SerdeJson;
 
 /// A compiled schema, and what is known of it before any instance comes.
 pub(super) struct BuiltIn {
-    judge: Judge,
+    validator: Validator<Form>,
     pub(super) plan: Plan,
 }
 
@@ -52,17 +55,18 @@ impl SchemaValidator for BuiltIn {
         if !self.plan.allows_check(instance) {
             return Check::TooMuchWork;
         }
-        if self.judge.is_valid(instance) {
+        if self.validator.is_valid(instance.root()) {
             return Check::Valid;
         }
         // The validator makes the whole list before it hands out the first entry, so a long one must not be asked for.
-        let lister = self.plan.allows_list(instance.root()).then(|| self.judge.lister()).flatten();
-        let Some(lister) = lister else { return Check::invalid([]) };
-        Check::invalid(lister.iter_errors(&instance.value()).map(|error| violation(&error)))
+        if !self.plan.allows_list(instance.root()) {
+            return Check::invalid([]);
+        }
+        Check::invalid(self.validator.iter_errors(instance.root()).map(|error| violation(&error)))
     }
 
     fn accepts(&self, instance: &Document<'_>) -> bool {
-        self.plan.allows_check(instance) && self.judge.is_valid(instance)
+        self.plan.allows_check(instance) && self.validator.is_valid(instance.root())
     }
 
     fn counted_work(&self, instance: &Value) -> Option<u64> {

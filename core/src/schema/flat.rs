@@ -1,15 +1,20 @@
 //! How the validator reads a flat document, in place of a tree of `serde_json`.
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use jsonschema::JsonType;
 use jsonschema::json::{self, Array, Json, NodeIdentity, Object};
+use jsonschema_value::LazyInstance;
 use serde_json::{Number, Value};
 
 use crate::json::{Document, Elements, Instance, Look, Members, Node};
 
 /// The way of reading.
 pub(super) struct Flat;
+
+/// Makes the value that a violation is about, of some bytes and a number.
+type Make = fn(&[u8], u32) -> Value;
 
 impl Json for Flat {
     type Node<'a> = Node<'a>;
@@ -100,6 +105,20 @@ impl<'a> json::Node<'a, Flat> for Node<'a> {
 
     fn to_value(&self) -> Cow<'a, Value> {
         Cow::Owned(Node::to_value(*self))
+    }
+
+    /// What a violation is about. Messages are without values, but for the names of members and the lengths of arrays:
+    /// nothing else is ever made of it, so that a long list of violations of a large value takes no more than its messages.
+    fn lazy_value(&self) -> LazyInstance<'a> {
+        let (bytes, tag, make): (&[u8], u32, Make) = match self.look() {
+            Look::String(text) => (text.as_bytes(), 0, |text, _| String::from_utf8_lossy(text).into()),
+            Look::Array(length) => {
+                let length = u32::try_from(length).unwrap_or(u32::MAX);
+                (&[], length, |_, length| (0..length).map(|_| Value::Null).collect())
+            }
+            Look::Null | Look::Bool(_) | Look::Number | Look::Object(_) => (&[], 0, |_, _| Value::Null),
+        };
+        LazyInstance::Deferred { bytes, tag, make, cell: OnceLock::new() }
     }
 
     fn identity(&self) -> Option<NodeIdentity> {
