@@ -15,7 +15,7 @@ use crate::plan::RunPlan;
 use crate::receipt::{Receipt, ReceiptKind, Rejected};
 use crate::state::{BegunBy, Ended, Outcome, Running, State, Status};
 use crate::time::Timestamp;
-use crate::transition::{self, Next};
+use crate::transition::{self, Step};
 use crate::wire::record;
 use crate::write::writable;
 
@@ -74,8 +74,7 @@ pub struct Applied {
 /// What an event will do to a run that has not changed yet.
 #[derive(Debug, Default)]
 pub struct Prepared {
-    applied: Applied,
-    next: Option<Next>,
+    step: Step,
     decision: Option<Brief>,
     now: Timestamp,
 }
@@ -84,7 +83,7 @@ impl Prepared {
     /// What will have come of the event once it is committed.
     #[must_use]
     pub fn applied(&self) -> &Applied {
-        &self.applied
+        &self.step.applied
     }
 }
 
@@ -149,7 +148,7 @@ impl Run {
         let mut prepared = Prepared::default();
         self.prepare_new(event, now, &mut prepared)?;
         self.advance(&mut prepared);
-        Ok(prepared.applied)
+        Ok(prepared.step.applied)
     }
 
     /// Works out what an event does, and leaves the run as it is until [`Run::commit`].
@@ -173,8 +172,8 @@ impl Run {
         event.check_form()?;
         self.prepare_recorded(event, now, prepared)?;
         #[cfg(feature = "observe")]
-        if let (Some(next), Some(entry)) = (&prepared.next, &prepared.applied.entry) {
-            prepared.applied.observed = Some(self.observe_step(next, entry));
+        if let (Some(next), Some(entry)) = (&prepared.step.next, &prepared.step.applied.entry) {
+            prepared.step.applied.observed = Some(self.observe_step(next, entry));
         }
         Ok(())
     }
@@ -199,16 +198,13 @@ impl Run {
             let message = "there is no validator: bring one before the run is made or loaded";
             return Err(Rejected { code: Code::ValidatorMissing, message: message.to_owned(), receipt: None });
         }
-        let step = transition::step(self, &event, now.max(self.life.updated_at))?;
+        transition::step(self, &event, now.max(self.life.updated_at), &mut prepared.step)?;
         prepared.now = now;
-        prepared.applied.effects = step.effects;
-        prepared.applied.receipt = step.receipt;
-        prepared.next = step.next;
-        if let Some(next) = &mut prepared.next {
+        if let Some(next) = &mut prepared.step.next {
             let judged = next.judged.take();
             prepared.decision = judged.as_ref().map(|judged| judged.decision.clone());
             let revision = self.life.revision.saturating_add(1);
-            prepared.applied.entry = Some(JournalEntry::new(revision, now, event, judged));
+            prepared.step.applied.entry = Some(JournalEntry::new(revision, now, event, judged));
         }
         Ok(())
     }
@@ -216,12 +212,12 @@ impl Run {
     /// Lets what was prepared happen. It must have been prepared by this run, and nothing else committed since.
     pub fn commit(&mut self, mut prepared: Prepared) -> Applied {
         self.advance(&mut prepared);
-        prepared.applied
+        prepared.step.applied
     }
 
     /// Takes what is prepared where it is: it is large to be handed around.
-    fn advance(&mut self, Prepared { next, decision, now, .. }: &mut Prepared) {
-        let Some(next) = next else { return };
+    fn advance(&mut self, Prepared { step, decision, now }: &mut Prepared) {
+        let Some(next) = &mut step.next else { return };
         let (now, decision) = (*now, decision.take());
         let ended = self.status().is_end();
         // First what could fail for want of memory: after it nothing can.

@@ -10,7 +10,7 @@ use crate::interaction::{InteractionRecord, PendingInteraction, Question, Resolu
 use crate::plan::{InterruptedTurn, Profile};
 use crate::receipt::{Receipt, ReceiptKind, Rejected};
 use crate::replies;
-use crate::run::Run;
+use crate::run::{Applied, Run};
 use crate::state::{Answer, BegunBy, Ended, Outcome, Queued, RunError, Running, State, Status, WaitingUser};
 use crate::text::{display_text, push_number};
 use crate::time::Timestamp;
@@ -21,8 +21,8 @@ use crate::wait::{Expiry, SlotWhileWaiting, WaitRule};
 pub(crate) struct Step {
     /// What the run becomes; `None` if nothing happened.
     pub(crate) next: Option<Next>,
-    pub(crate) effects: Vec<Effect>,
-    pub(crate) receipt: Option<Receipt>,
+    /// What the host is told: effects and a receipt.
+    pub(crate) applied: Applied,
 }
 
 /// The parts of a run that a step replaces or adds.
@@ -36,12 +36,13 @@ pub(crate) struct Next {
     pub(crate) record: Option<InteractionRecord>,
 }
 
-/// Decides what an event does to a run. Pure and total: the run is only read, and every pair has an answer.
+/// Decides what an event does to a run, and writes it into a step that is empty. Pure and total: the run is only read, and
+/// every pair has an answer.
 ///
 /// # Errors
 /// [`Rejected`] for a request that cannot be taken. Facts are never rejected: late and repeated ones are absorbed.
-pub(crate) fn step(run: &Run, event: &Event, now: Timestamp) -> Result<Step, Rejected> {
-    let mut draft = Draft::new(run, now);
+pub(crate) fn step(run: &Run, event: &Event, now: Timestamp, step: &mut Step) -> Result<(), Rejected> {
+    let mut draft = Draft { run, now, revision: run.revision().saturating_add(1), step };
     match (run.state(), event) {
         (State::Queued(queued), Event::SlotGranted { slot_id }) if *slot_id == queued.slot_id => {
             draft.start_turn(queued);
@@ -79,7 +80,7 @@ pub(crate) fn step(run: &Run, event: &Event, now: Timestamp) -> Result<Step, Rej
             draft.deadline(waiting);
         }
         (state, Event::Reply(reply)) => match replies::examine(run, reply)? {
-            replies::Examined::Repeated(receipt) => draft.step.receipt = Some(receipt),
+            replies::Examined::Repeated(receipt) => draft.step.applied.receipt = Some(receipt),
             replies::Examined::Fits => match state {
                 State::WaitingUser(waiting) => draft.take_reply(waiting, reply),
                 // `examine` lets a reply through only while its question is pending.
@@ -102,7 +103,7 @@ pub(crate) fn step(run: &Run, event: &Event, now: Timestamp) -> Result<Step, Rej
             | Event::ProcessLost { .. },
         ) => {}
     }
-    Ok(draft.step)
+    Ok(())
 }
 
 /// The first step of every run: it asks for a slot.
@@ -133,14 +134,10 @@ struct Draft<'r> {
     run: &'r Run,
     now: Timestamp,
     revision: u64,
-    step: Step,
+    step: &'r mut Step,
 }
 
-impl<'r> Draft<'r> {
-    fn new(run: &'r Run, now: Timestamp) -> Draft<'r> {
-        Draft { run, now, revision: run.revision().saturating_add(1), step: Step::default() }
-    }
-
+impl Draft<'_> {
     /// What the run becomes: whoever asks has something happen.
     fn next(&mut self) -> &mut Next {
         self.step.next.get_or_insert_with(|| Next {
@@ -266,7 +263,7 @@ impl<'r> Draft<'r> {
         let key = reply.idempotency_key.clone();
         self.resolve(waiting, ResolutionMode::UserReply, Some(&response), key);
         let status = replies::status_after_reply(self.run.plan());
-        self.step.receipt = Some(Receipt {
+        self.step.applied.receipt = Some(Receipt {
             interaction_id: Some(reply.interaction_id),
             status,
             revision: self.revision,
@@ -289,7 +286,7 @@ impl<'r> Draft<'r> {
             }
             State::Ended(_) => {}
         }
-        self.step.receipt = Some(Receipt {
+        self.step.applied.receipt = Some(Receipt {
             status: Status::Canceled,
             revision: self.revision,
             ..self.run.receipt(ReceiptKind::Canceled)
@@ -396,9 +393,9 @@ impl<'r> Draft<'r> {
     }
 
     fn tell(&mut self, action: Action) -> EffectRef {
-        let number = u32::try_from(self.step.effects.len()).unwrap_or(u32::MAX).saturating_add(1);
+        let number = u32::try_from(self.step.applied.effects.len()).unwrap_or(u32::MAX).saturating_add(1);
         let told = EffectRef { revision: self.revision, number };
-        self.step.effects.push(Effect { action, id: told.id(&self.run.plan().run_id) });
+        self.step.applied.effects.push(Effect { action, id: told.id(&self.run.plan().run_id) });
         told
     }
 }
