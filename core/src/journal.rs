@@ -60,13 +60,7 @@ impl JournalEntry {
         JournalEntry { revision, at, event, judged }
     }
 
-    /// What a turn was judged to be, for a binding that keeps entries as text.
-    #[must_use]
-    pub fn judged(&self) -> Option<&dyn Writable> {
-        self.judgement().map(|judgement| judgement as &dyn Writable)
-    }
-
-    /// The same in parts, for a binding that puts the text together when somebody asks for it.
+    /// What a turn was judged to be, for a binding that puts the text together when somebody asks for it.
     #[must_use]
     pub fn judged_parts(&self) -> Option<JudgedParts<'_>> {
         self.judgement().map(|Judgement { decision, data_text, question }| JudgedParts {
@@ -87,7 +81,8 @@ impl JournalEntry {
         JournalEntry::new(revision, at, event, None)
     }
 
-    /// Reads an entry back from its JSON text and, if there was one, the JSON text of [`JournalEntry::judged`].
+    /// Reads an entry back from its JSON text and, if there was one, that of its judgement: an object with the parts of
+    /// [`JudgedParts`], but for the number.
     ///
     /// # Errors
     /// `JOURNAL_INVALID` with the place.
