@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the fuzzers in fuzz/, two at a time, and leaves what they counted as the gate `fuzz`.
 
-usage: fuzz.py [seconds]     for each target; if not said, so many runs of each that they take about half a minute, the
+usage: fuzz.py [seconds]     for each target; if not said, so many runs of each that they take at most half a minute, the
                              same ones on every machine. TARGETS names some of them; SANITIZER=address follows the
                              edges of the dependencies too, and looks into their memory.
 
@@ -26,7 +26,7 @@ FUZZ = ROOT / "target" / "fuzz"
 ALL = ("turns", "streams", "skills", "events", "snapshots", "journals")
 AT_ONCE = 2
 # The short form: a machine that is quick today does not look further than another, and a slow one is not kept for ever.
-SHORT_FORM = {"runs": 40_000, "max_total_time": 60}
+SHORT_FORM = {"runs": 20_000, "max_total_time": 30}
 # An input that takes longer, in seconds, or more memory, in MiB, is a failure.
 MOST_SECONDS = 10
 MOST_MEMORY = 2048
