@@ -368,6 +368,86 @@ const FEW: usize = 16;
 mod tests {
     use super::*;
 
+    fn ours_of(theirs: &serde_json::Value) -> Value {
+        match theirs {
+            serde_json::Value::Null => Value::Null,
+            serde_json::Value::Bool(flag) => Value::Bool(*flag),
+            serde_json::Value::Number(number) => Value::Number(number.clone()),
+            serde_json::Value::String(text) => Value::String(text.clone()),
+            serde_json::Value::Array(items) => Value::Array(items.iter().map(ours_of).collect()),
+            serde_json::Value::Object(members) => {
+                Value::Object(members.iter().map(|(name, value)| (name.clone(), ours_of(value))).collect())
+            }
+        }
+    }
+
+    #[test]
+    fn values_answer_as_those_of_serde_json_do() {
+        let theirs = serde_json::json!([
+            null, false, true, 0, 1, 7, -1, -7, 1.5, 18_446_744_073_709_551_615_u64, "", "text", [], [null],
+            ["a", 1], {}, {"a": null}, {"a": 2, "b": {"a": "deeper"}}, {"b": [], "": true}
+        ]);
+        for theirs in theirs.as_array().unwrap() {
+            let mut ours = ours_of(theirs);
+            assert_eq!(ours.is_null(), theirs.is_null(), "{theirs}");
+            assert_eq!(ours.is_boolean(), theirs.is_boolean(), "{theirs}");
+            assert_eq!(ours.is_string(), theirs.is_string(), "{theirs}");
+            assert_eq!(ours.is_array(), theirs.is_array(), "{theirs}");
+            assert_eq!(ours.is_object(), theirs.is_object(), "{theirs}");
+            assert_eq!(ours.as_bool(), theirs.as_bool(), "{theirs}");
+            assert_eq!(ours.as_str(), theirs.as_str(), "{theirs}");
+            assert_eq!(ours.as_u64(), theirs.as_u64(), "{theirs}");
+            assert_eq!(ours.as_i64(), theirs.as_i64(), "{theirs}");
+            assert_eq!(ours.as_f64(), theirs.as_f64(), "{theirs}");
+            assert_eq!(serde_json::to_string(&ours).unwrap(), theirs.to_string());
+            assert_eq!(
+                ours.as_array().map(|items| serde_json::to_value(items).unwrap()).as_ref(),
+                theirs.as_array().map(|_| theirs)
+            );
+            for name in ["", "a", "b", "c"] {
+                let expected = theirs.get(name).map(ours_of);
+                assert_eq!(ours.get(name), expected.as_ref(), "{name:?} of {theirs}");
+                assert_eq!(ours.get_mut(name), expected.clone().as_mut(), "{name:?} of {theirs}");
+            }
+            if let (Value::Object(ours), Some(theirs)) = (&ours, theirs.as_object()) {
+                assert_eq!(ours.is_empty(), theirs.is_empty());
+                assert!(ours.keys().eq(theirs.keys()));
+                assert_eq!(
+                    serde_json::to_value(ours.values().collect::<Vec<_>>()).unwrap(),
+                    theirs.values().cloned().collect::<serde_json::Value>()
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_double_is_a_number_or_null() {
+        assert_eq!(Value::from(1.5).as_f64(), Some(1.5));
+        assert_eq!(Value::from(f64::NAN), Value::Null);
+        assert_eq!(Value::from(f64::INFINITY), Value::Null);
+    }
+
+    #[test]
+    fn a_member_that_is_put_in_again_keeps_its_place_and_gives_back_what_was_there() {
+        for count in [1, 16, 17, 40] {
+            let mut map: Map = (0..count).map(|index| (format!("n{index}"), Value::from(f64::from(index)))).collect();
+            let before: Vec<String> = map.keys().cloned().collect();
+            assert_eq!(map.insert("n0".to_owned(), Value::Bool(true)), Some(Value::from(0.0)));
+            assert_eq!(map.get("n0"), Some(&Value::Bool(true)));
+            assert!(map.keys().eq(&before));
+            let other: Map = (0..count).map(|index| (format!("n{index}"), Value::from(f64::from(index)))).collect();
+            assert!(map != other && other != map);
+        }
+    }
+
+    #[test]
+    fn maps_of_other_members_are_others() {
+        let of = |names: &[&str]| names.iter().map(|name| ((*name).to_owned(), Value::Null)).collect::<Map>();
+        assert!(of(&["a", "b"]) == of(&["b", "a"]));
+        assert!(of(&["a", "b"]) != of(&["a"]) && of(&["a"]) != of(&["a", "b"]));
+        assert!(of(&["a"]) != of(&["b"]) && of(&[]) != of(&["a"]) && of(&[]) == Map::new());
+    }
+
     #[test]
     fn pointers_point_as_those_of_serde_json_do() {
         let ours =
