@@ -20,6 +20,7 @@ import dataclasses
 import filecmp
 import functools
 import hashlib
+import itertools
 import json
 import math
 import os
@@ -42,8 +43,12 @@ BUILT = FOLDER / "built.json"
 RESULTS = FOLDER / "results.json"
 KNOWN = ROOT / "tests" / "mutants" / "survivors.md"
 ENOUGH = 95
-# Asked in this order: the unit tests of the core, and the tests that look at more runs than vectors do.
-FURTHER_TESTS = ("turnlatch", "coverage", "exhaustive", "linear_work", "streams", "corpus", "conformance")
+# The unit tests of the core, and the tests that look at more than vectors do; asked in this order, the quickest first.
+UNIT_TESTS = "turnlatch"
+FURTHER_TESTS = (
+    "coverage", "rust_host", "shared_settings", UNIT_TESTS, "streams", "corpus", "linear_work", "exhaustive",
+    "validation_cost", "conformance",
+)  # fmt: skip
 PACKAGES = ("turnlatch", "turnlatch-tests", "turnlatch-model")
 VECTOR_FOLDERS = ("tests/vectors", "tests/adversarial")
 # A loop without end is noticed too, and so is memory without end. It is the processor's time that counts: on a busy
@@ -52,6 +57,8 @@ LEAST_SECONDS = 2
 TIMES_SLOWER = 2
 MOST_SECONDS_PASSED = 1800
 MOST_KILOBYTES = 4_000_000
+# So much of a program is asked before the rest of it: most faults are noticed by then.
+QUICK_SECONDS = 0.5
 SECONDS_BETWEEN = 20
 # The same random cases each time, and the first that fails is enough.
 STEADY = {"PROPTEST_RNG_SEED": "1", "PROPTEST_DISABLE_FAILURE_PERSISTENCE": "1", "PROPTEST_MAX_SHRINK_ITERS": "0"}
@@ -89,7 +96,8 @@ def main() -> int:
         if left:
             print(f"{len(checks)} {checks[0].kind}, first without a fault", flush=True)
             in_parallel(look_what_it_reaches, checks, lambda _check, _nothing: None)
-            trying = functools.partial(try_fault, checks=checks, limits=measure(checks))
+            before = {number: results.noticed_by(faults[number]) for number in left}
+            trying = functools.partial(try_fault, checks=checks, limits=measure(checks), noticed_before=before)
             in_parallel(trying, left, Progress(results, faults, len(left), became).tell)
             results.save()
     return sum_up(faults, results)
@@ -167,7 +175,7 @@ def build(faults: dict[int, dict[str, Any]]) -> tuple[dict[int, tuple[str, str]]
 
 def compile_tests() -> tuple[dict[str, str], list[dict[str, Any]]]:
     command = ["cargo", "test", "--no-run", "--locked", "--message-format=json", "--lib"]
-    command += [*(f"--package={package}" for package in PACKAGES), *(f"--test={test}" for test in FURTHER_TESTS[1:])]
+    command += [*(f"--package={package}" for package in PACKAGES), *(f"--test={test}" for test in FURTHER_TESTS if test != UNIT_TESTS)]
     environment = os.environ | {"CARGO_TARGET_DIR": str(FOLDER / "build")}
     done = subprocess.run(command, cwd=TREE, env=environment, capture_output=True, text=True, check=False)
     messages = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
@@ -234,17 +242,26 @@ def run_without_fault(checks: list[Check], environment: dict[str, str] | None = 
     return seconds
 
 
-def try_fault(number: int, checks: list[Check], limits: dict[str, float]) -> str | None:
-    """Which check notices a fault: programs are asked in order, and cheap checks first."""
+def try_fault(
+    number: int, checks: list[Check], limits: dict[str, float], noticed_before: dict[int, str | None]
+) -> str | None:
+    """Which check notices a fault: first what noticed it before, then the programs in order, their cheap checks first."""
     reaching = sorted((check for check in checks if number in check.reached), key=lambda check: check.seconds)
+    batches = [[check for check in reaching if check.name == noticed_before[number]]]
     for program in dict.fromkeys(check.program for check in checks):
-        asked = [check for check in reaching if check.program == program]
-        if asked:
-            code, output, _ = run(asked, {"TURNLATCH_MUTANT": str(number)}, limits[program])
-            if code:
-                # What is named last is what was looked at when it ended, or what a list of failures ends with.
-                return max(asked, key=lambda check: output.rfind(check.argument)).name
+        batches += quick_and_others([check for check in reaching if check.program == program])
+    for asked in filter(None, batches):
+        code, output, _ = run(asked, {"TURNLATCH_MUTANT": str(number)}, limits[asked[0].program])
+        if code:
+            # What is named last is what was looked at when it ended, or what a list of failures ends with.
+            return max(asked, key=lambda check: output.rfind(check.argument)).name
     return None
+
+
+def quick_and_others(checks: list[Check]) -> list[list[Check]]:
+    """A program of tests goes on behind a failure, so those that take long are asked by themselves."""
+    until = sum(1 for seconds in itertools.accumulate(check.seconds for check in checks) if seconds <= QUICK_SECONDS)
+    return [checks[:until], checks[until:]] if checks and checks[0].options else [checks]
 
 
 def run(checks: list[Check], environment: dict[str, str], most_seconds: float) -> tuple[int, str, float]:
@@ -314,6 +331,9 @@ class Results:
         """Whether it became one of these, and would again, because what was asked is the same."""
         result = self.of.get(fault["name"], {})
         return result.get("became") in became and result["tests"] == self.asked(result)
+
+    def noticed_by(self, fault: dict[str, Any]) -> str | None:
+        return self.of.get(fault["name"], {}).get("by")
 
     def put(self, fault: dict[str, Any], result: dict[str, Any]) -> None:
         self.of[fault["name"]] = result | {"tests": self.asked(result)}

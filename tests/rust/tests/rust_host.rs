@@ -1,0 +1,188 @@
+//! What a host in Rust can call and no vector comes to.
+
+use serde_json::{Value, json};
+use turnlatch::{
+    Check, Event, FreeForm, HostSettings, Journal, JournalEntry, Limits, Manifest, OutputSchema, Run, RunRequest,
+    Timestamp, TurnReport, admit, json_text, parse_json,
+};
+
+fn host() -> HostSettings {
+    HostSettings { engines: vec!["codex".to_owned()], limits: Limits::default() }
+}
+
+fn request(engine: &str) -> RunRequest {
+    RunRequest::from(json!({"run_id": "r1", "engine": engine, "execution_mode": "auto"}))
+}
+
+#[test]
+fn a_manifest_is_made_piece_by_piece_and_a_report_too() {
+    let manifest = Manifest::new(r#"{"execution_modes": ["auto"]}"#).with_output_schema(r#"{"required": ["answer"]}"#);
+    assert_eq!(manifest.output_schema.as_deref(), Some(r#"{"required": ["answer"]}"#));
+    let plan = admit(&manifest, &request("codex"), &host()).expect("a plan");
+    assert_eq!(plan.output_schema.as_ref().map(OutputSchema::text), Some(r#"{"required": ["answer"]}"#));
+
+    let report = TurnReport::with_text(1, "words");
+    assert_eq!((report.attempt_number, report.text.as_deref()), (1, Some("words")));
+    assert_eq!(report, TurnReport { text: Some("words".to_owned()), ..TurnReport::of_attempt(1) });
+    let (mut run, _) = Run::create(plan, Timestamp::default());
+    let granted = Event::SlotGranted { slot_id: "r1/s1".to_owned() };
+    run.apply(granted, Timestamp::default()).expect("a slot");
+    let done = TurnReport::with_text(1, r#"{"answer": 1, "__SKILL_DONE__": true}"#);
+    run.apply(Event::TurnFinished(done), Timestamp::default()).expect("a turn");
+    assert_eq!(run.status().as_str(), "succeeded");
+}
+
+#[test]
+fn a_refusal_tells_the_code_of_its_first_problem() {
+    let manifest = Manifest::new(r#"{"execution_modes": ["auto"]}"#);
+    let refusal = admit(&manifest, &request("nobody"), &host()).expect_err("an engine that nobody has");
+    assert_eq!(refusal.code(), refusal.problems[0].code.as_str());
+    assert_eq!(refusal.http_status(), refusal.problems[0].code.http());
+}
+
+#[test]
+fn each_limit_is_read_and_the_others_stay_as_they_are() {
+    let defaults = Limits::default();
+    assert_eq!(Limits::from_value(json!({})), Ok(defaults.clone()));
+    let names = [
+        "turn_text_bytes",
+        "json_depth",
+        "schema_bytes",
+        "manifest_bytes",
+        "prompt_bytes",
+        "options",
+        "reply_bytes",
+        "interactions",
+    ];
+    for name in names {
+        let limits = Limits::from_value(json!({name: 7})).expect("limits");
+        let of = |limits: &Limits| {
+            [
+                limits.turn_text_bytes,
+                limits.json_depth,
+                limits.schema_bytes,
+                limits.manifest_bytes,
+                limits.prompt_bytes,
+                limits.options,
+                limits.reply_bytes,
+                limits.interactions.try_into().expect("a size"),
+            ]
+        };
+        for ((known, found), default) in names.into_iter().zip(of(&limits)).zip(of(&defaults)) {
+            assert_eq!(found, if known == name { 7 } else { default }, "{known} if {name} is given");
+        }
+        assert!(Limits::from_value(json!({name: "7"})).is_err_and(|sentence| sentence.contains(name)), "{name}");
+    }
+    assert!(Limits::from_value(json!({"reply_byte": 7})).is_err_and(|sentence| sentence.contains("reply_byte")));
+}
+
+#[test]
+fn json_for_a_binding_is_read_as_strictly_as_all_json() {
+    assert_eq!(parse_json(r#" {"a": [1, null]} "#), Some(json!({"a": [1, null]})));
+    assert_eq!(parse_json(r#"{"a": 1, "a": 1}"#), None);
+    assert_eq!(parse_json("{} {}"), None);
+}
+
+#[test]
+fn free_forms_are_equal_if_their_members_are() {
+    let of = |value: Value| FreeForm::from(value.as_object().expect("an object").clone());
+    assert_eq!(of(json!({"a": 1})), of(json!({"a": 1})));
+    assert_ne!(of(json!({"a": 1})), of(json!({"a": 2})));
+    assert_ne!(of(json!({"a": 1})), of(json!({})));
+    assert_eq!(of(json!({})), FreeForm::default());
+}
+
+#[test]
+fn schemas_are_equal_if_their_texts_are_even_if_each_was_compiled() {
+    let compiled = |text: &str, json_depth: usize| {
+        OutputSchema::compile(text, &Limits { json_depth, ..Limits::default() }).expect("a schema")
+    };
+    // With another limit it is not the one that was compiled before.
+    assert_eq!(compiled("{}", 64), compiled("{}", 64));
+    assert_eq!(compiled("{}", 64), compiled("{}", 63));
+    assert_ne!(compiled("{}", 64), compiled("true", 64));
+}
+
+#[test]
+fn a_schema_checks_values_up_to_the_depth_that_json_may_have() {
+    let schema = OutputSchema::compile("{}", &Limits::default()).expect("a schema");
+    assert!(schema.can_check());
+    let nested = |depth: usize| (0..depth).fold(json!(1), |inner, _| json!([inner]));
+    assert_eq!(schema.check(&json!({"a": 1})), Check::Valid);
+    assert_eq!(schema.check(&nested(Limits::MAX_JSON_DEPTH)), Check::Valid);
+    for more in 1..3 {
+        assert_eq!(schema.check(&nested(Limits::MAX_JSON_DEPTH + more)), Check::TooMuchWork, "{more} more");
+    }
+}
+
+fn waiting_run(mode: &str) -> (Run, Journal, Vec<JournalEntry>) {
+    let manifest = Manifest::new(r#"{"execution_modes": ["auto", "interactive"]}"#);
+    let request = RunRequest::from(json!({"run_id": "r1", "engine": "codex", "execution_mode": mode}));
+    let plan = admit(&manifest, &request, &host()).expect("a plan");
+    let mut journal = Journal::new(&plan);
+    let (mut run, created) = Run::create(plan, Timestamp::default());
+    let mut entries = vec![created.entry.expect("an entry")];
+    for event in [
+        Event::SlotGranted { slot_id: "r1/s1".to_owned() },
+        Event::TurnFinished(TurnReport::with_text(1, "Which file?")),
+    ] {
+        entries.extend(run.apply(event, Timestamp::default()).expect("an event").entry);
+    }
+    for entry in &entries {
+        journal.push(entry.clone());
+    }
+    (run, journal, entries)
+}
+
+#[test]
+fn a_journal_says_whose_it_is_and_where_it_is_broken() {
+    let (run, journal, entries) = waiting_run("interactive");
+    assert_eq!((journal.run_id(), journal.len(), journal.is_empty()), ("r1", 3, false));
+    assert!(Journal::new(run.plan()).is_empty());
+    let lines = journal.lines();
+    let broken = Journal::from_lines("r1", [lines[0].as_str(), "{"]).expect_err("no line");
+    assert_eq!((broken.code(), broken.place.as_str()), ("JOURNAL_INVALID", "entry 2"));
+    assert_eq!(entries.len(), 3);
+}
+
+#[test]
+fn what_a_turn_was_judged_to_be_comes_with_its_entry_whole_and_in_parts() {
+    let (_, _, entries) = waiting_run("interactive");
+    assert!(entries[1].judged().is_none() && entries[1].judged_parts().is_none());
+    let turn = &entries[2];
+    let judged: Value = serde_json::from_str(&json_text(turn.judged().expect("a judgement"))).expect("JSON");
+    let parts = turn.judged_parts().expect("a judgement");
+    assert_eq!(serde_json::from_str::<Value>(&json_text(parts.decision)).expect("JSON"), judged["decision"]);
+    assert_eq!(judged["decision"]["outcome"], "waiting_user");
+    let question = parts.question.expect("a question");
+    assert_eq!(serde_json::from_str::<Value>(&json_text(question)).expect("JSON"), judged["question"]);
+    assert_eq!(parts.data_text, None);
+
+    // The same decision has the same number, another one another.
+    let again = waiting_run("interactive").2;
+    let failed = waiting_run("auto").2;
+    assert!(parts.number.is_some_and(|number| number > 1));
+    assert_eq!(again[2].judged_parts().and_then(|parts| parts.number), parts.number);
+    assert_ne!(failed[2].judged_parts().and_then(|parts| parts.number), parts.number);
+
+    // What a binding keeps as text is the same entry.
+    let text = json_text(turn);
+    let kept = JournalEntry::from_json(&text, Some(&json_text(turn.judged().expect("a judgement")))).expect("an entry");
+    assert_eq!(kept.compact(), turn.clone().compact());
+}
+
+#[test]
+fn a_line_that_cannot_be_followed_leaves_the_run_as_it_was() {
+    let (_, _, entries) = waiting_run("interactive");
+    let (mut run, _) = Run::create(waiting_run("auto").0.plan().clone(), Timestamp::default());
+    run.apply(Event::SlotGranted { slot_id: "r1/s1".to_owned() }, Timestamp::default()).expect("a slot");
+    let before = run.snapshot();
+    // In auto nobody is asked, whatever a journal says was decided.
+    let mut journal = Journal::new(run.plan());
+    for entry in entries {
+        journal.push(entry.compact());
+    }
+    let refused = run.follow(journal.lines().last().expect("a line")).expect_err("a run in auto that waits");
+    assert_eq!(refused.code(), "JOURNAL_INVALID");
+    assert_eq!(run.snapshot(), before);
+}
