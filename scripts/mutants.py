@@ -97,7 +97,7 @@ def main() -> int:
             print(f"{len(checks)} {checks[0].kind}, first without a fault", flush=True)
             in_parallel(look_what_it_reaches, checks, lambda _check, _nothing: None)
             before = {number: results.noticed_by(faults[number]) for number in left}
-            trying = functools.partial(try_fault, checks=checks, limits=measure(checks), noticed_before=before)
+            trying = functools.partial(try_fault, checks=checks, noticed_before=before)
             in_parallel(trying, left, Progress(results, faults, len(left), became).tell)
             results.save()
     return sum_up(faults, results)
@@ -175,7 +175,10 @@ def build(faults: dict[int, dict[str, Any]]) -> tuple[dict[int, tuple[str, str]]
 
 def compile_tests() -> tuple[dict[str, str], list[dict[str, Any]]]:
     command = ["cargo", "test", "--no-run", "--locked", "--message-format=json", "--lib"]
-    command += [*(f"--package={package}" for package in PACKAGES), *(f"--test={test}" for test in FURTHER_TESTS if test != UNIT_TESTS)]
+    command += [
+        *(f"--package={package}" for package in PACKAGES),
+        *(f"--test={test}" for test in FURTHER_TESTS if test != UNIT_TESTS),
+    ]
     environment = os.environ | {"CARGO_TARGET_DIR": str(FOLDER / "build")}
     done = subprocess.run(command, cwd=TREE, env=environment, capture_output=True, text=True, check=False)
     messages = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
@@ -222,36 +225,21 @@ def look_what_it_reaches(check: Check) -> None:
     """Without a fault everything holds; and what does not come to a fault's place cannot notice it."""
     with tempfile.TemporaryDirectory() as folder:
         reached = pathlib.Path(folder) / "reached"
-        check.seconds = run_without_fault([check], {"TURNLATCH_REACHED": str(reached)})
+        code, output, check.seconds = run([check], {"TURNLATCH_REACHED": str(reached)}, MOST_SECONDS_PASSED)
+        if code:
+            raise RuntimeError(f"{check.name}: not without a fault either\n{output}")
         check.reached = frozenset(map(int, reached.read_text().split())) if reached.exists() else frozenset()
 
 
-def measure(checks: list[Check]) -> dict[str, float]:
-    """How many seconds each program may take with a fault: without one, all its checks together take some fewer."""
-    limits = {}
-    for program in {check.program: None for check in checks}:
-        asked = [check for check in checks if check.program == program]
-        limits[program] = LEAST_SECONDS + TIMES_SLOWER * run_without_fault(asked)
-    return limits
-
-
-def run_without_fault(checks: list[Check], environment: dict[str, str] | None = None) -> float:
-    code, output, seconds = run(checks, environment or {}, MOST_SECONDS_PASSED)
-    if code:
-        raise RuntimeError(f"{', '.join(check.name for check in checks)}: not without a fault either\n{output}")
-    return seconds
-
-
-def try_fault(
-    number: int, checks: list[Check], limits: dict[str, float], noticed_before: dict[int, str | None]
-) -> str | None:
-    """Which check notices a fault: first what noticed it before, then the programs in order, their cheap checks first."""
+def try_fault(number: int, checks: list[Check], noticed_before: dict[int, str | None]) -> str | None:
+    """Which check notices a fault: asked are what noticed it before, then the programs in order, cheap checks first."""
     reaching = sorted((check for check in checks if number in check.reached), key=lambda check: check.seconds)
     batches = [[check for check in reaching if check.name == noticed_before[number]]]
     for program in dict.fromkeys(check.program for check in checks):
         batches += quick_and_others([check for check in reaching if check.program == program])
     for asked in filter(None, batches):
-        code, output, _ = run(asked, {"TURNLATCH_MUTANT": str(number)}, limits[asked[0].program])
+        most_seconds = LEAST_SECONDS + TIMES_SLOWER * sum(check.seconds for check in asked)
+        code, output, _ = run(asked, {"TURNLATCH_MUTANT": str(number)}, most_seconds)
         if code:
             # What is named last is what was looked at when it ended, or what a list of failures ends with.
             return max(asked, key=lambda check: output.rfind(check.argument)).name
@@ -259,9 +247,9 @@ def try_fault(
 
 
 def quick_and_others(checks: list[Check]) -> list[list[Check]]:
-    """A program of tests goes on behind a failure, so those that take long are asked by themselves."""
+    """What takes long is asked by itself: tests go on behind a failure, and a loop without end takes all its time."""
     until = sum(1 for seconds in itertools.accumulate(check.seconds for check in checks) if seconds <= QUICK_SECONDS)
-    return [checks[:until], checks[until:]] if checks and checks[0].options else [checks]
+    return [checks[:until], checks[until:]]
 
 
 def run(checks: list[Check], environment: dict[str, str], most_seconds: float) -> tuple[int, str, float]:
@@ -354,7 +342,7 @@ class Results:
 
 
 def digest_of_core() -> str:
-    """Also of what puts the faults into it; but not of its unit tests, which stand last in a file, or in one of their own."""
+    """Also of what puts the faults into it; not of unit tests, which stand last in a file or in one of their own."""
     sources = [path for path in (ROOT / "core/src").rglob("*.rs") if not {"tests", "tests.rs"} & set(path.parts)]
     return digest(sources, (ROOT / "tests/mutants/src").rglob("*.rs"), until=b"\n#[cfg(test)]\nmod tests {")
 
