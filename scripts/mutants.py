@@ -84,9 +84,9 @@ class Check:
 def main() -> int:
     part, parts = map(int, (sys.argv[1] if len(sys.argv) > 1 else "0/1").split("/"))
     faults = list_faults()
+    results = Results()
     copy_tree()
     unswitched, programs = build(faults)
-    results = Results()
     for number, (became, reason) in unswitched.items():
         results.put(faults[number], {"became": became, "reason": reason})
     numbers = [number for number in faults if number % parts == part and number not in unswitched]

@@ -13,6 +13,43 @@ fn twice_the_messages_are_at_most_twice_the_work() {
     check(HostileText::as_messages);
 }
 
+/// The measure itself: how often each part of a text is looked at.
+#[test]
+fn every_look_at_a_part_is_counted() {
+    let plan = &plans().iter().find(|(setting, _)| setting.interactive && setting.schema).expect("a plan").1;
+    let steps = |text: &str| reading_steps(plan, &TurnReport::with_text(1, text));
+    let length = |text: &str| text.len() as u64;
+
+    // For the marker's name, for the layout, and for brackets.
+    let prose = "nothing but words\nin two lines";
+    assert_eq!(steps(prose), 3 * length(prose));
+    // Also line by line, if the marker is named.
+    let named = "the marker is called __SKILL_DONE__";
+    assert_eq!(steps(named), 4 * length(named));
+    // For the marker's name, as an object to its end and one step behind it, and as an output or a question.
+    let output = r#"{"answer": 1}"#;
+    assert_eq!(steps(output), 3 * length(output) + 1);
+    let question = r#"{"ask_user": {"prompt": "Which?"}}"#;
+    assert_eq!(steps(question), 3 * length(question) + 1);
+    let words = "words ";
+    assert_eq!(steps(&format!("{words}{output}")), 3 * length(words) + 5 * length(output) + 1);
+    assert_eq!(steps(&format!("{words}{output} {output}")), 3 * length(words) + 10 * length(output) + 3 + 2);
+    // A placeholder is looked at up to its name.
+    assert_eq!(steps(&format!("{words}{{  name}}")), 3 * length(words) + 3 * 8 + 3);
+    // What is broken, to where it broke.
+    assert_eq!(steps(&format!("{words}[1,,]")), 3 * length(words) + 3 * 5 + 3 + 1);
+    // In a fence, as an object; and if it is none where one was wanted, once more.
+    let (open, close) = ("```json\n", "\n```\n");
+    assert_eq!(steps(&format!("{open}{output}{close}")), 2 * length(open) + 2 * length(close) + 4 * length(output) + 1);
+    assert_eq!(steps(&format!("{open}[1]{close}")), 2 * length(open) + 2 * length(close) + 2 * 3 + 3 + 1);
+    // A block of YAML is read by itself.
+    let (open, yaml, close) = ("<ASK_USER_YAML>", "\nprompt: Which?\n", "</ASK_USER_YAML>");
+    assert_eq!(steps(&format!("{open}{yaml}{close}")), 2 * length(open) + 2 * length(close) + 3 * length(yaml));
+    // What the host has read is measured by its text.
+    let given = TurnReport { output: Some(serde_json::json!({"answer": 1})), ..TurnReport::of_attempt(1) };
+    assert_eq!(reading_steps(plan, &given), length(r#"{"answer":1}"#));
+}
+
 fn check(report: impl Fn(&HostileText, usize) -> TurnReport) {
     let modes = [true, false].map(|interactive| {
         let found = plans().iter().find(|(setting, _)| setting.interactive == interactive && setting.schema);
