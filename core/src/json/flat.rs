@@ -410,10 +410,32 @@ mod tests {
         ] {
             let (document, value) = (Document::read(text).unwrap(), build(text).unwrap());
             assert_eq!((document.value().as_ref(), document.size()), (&value, size(&value)), "{text}");
+            assert_eq!(document.text(), text);
+            assert_eq!(document.root().number(), Instance::number(&value), "{text}");
             for (name, member) in value.as_object().into_iter().flatten() {
                 assert_eq!(document.root().member(name).map(Node::to_value).as_ref(), Some(member), "{name} in {text}");
                 assert!(document.root().member(&format!("{name}?")).is_none());
+                assert_eq!(Instance::member(&value, name), Some(member), "{name} in {text}");
+                assert!(Instance::member(&value, &format!("{name}?")).is_none());
             }
+        }
+    }
+
+    #[test]
+    fn the_size_is_the_number_of_parts_and_grows_with_long_texts() {
+        let long = "a".repeat(100);
+        for (text, expected) in [
+            ("null".to_owned(), 1),
+            ("7".to_owned(), 1),
+            (r#""short""#.to_owned(), 1),
+            (format!("\"{long}\""), 7),
+            ("[]".to_owned(), 1),
+            (format!("[1, [2], \"{long}\"]"), 1 + 1 + 2 + 7),
+            (r#"{"a": 1, "b": [true]}"#.to_owned(), 1 + 2 + 3),
+            (format!("{{\"{long}\": \"{long}\"}}"), 1 + 7 + 7),
+        ] {
+            assert_eq!(Document::read(&text).unwrap().size(), expected, "{text}");
+            assert_eq!(size(&build(&text).unwrap()), expected, "{text}");
         }
     }
 

@@ -213,4 +213,20 @@ mod tests {
             (7, 6, 0)
         );
     }
+
+    #[test]
+    fn a_byte_is_odd_by_itself_and_by_what_stands_before_it() {
+        for here in 0..=255 {
+            for before in [b'\\', b'a', b'"', b'n', 0, 0x1f, 0x7f, 0x80, 0xdc, 0xff] {
+                let is_odd = if before == b'\\' { here != b'"' && here != b'n' } else { here == b'"' };
+                for place in 0..8 {
+                    let (mut word, mut shifted) = ([b'a'; 8], [b'a'; 8]);
+                    (word[place], shifted[place]) = (here, before);
+                    let expected = if is_odd || here < b' ' { 0x80 << (8 * place) } else { 0 };
+                    let found = odd_in(u64::from_le_bytes(word), u64::from_le_bytes(shifted));
+                    assert_eq!(found, expected, "{here} behind {before} at {place}");
+                }
+            }
+        }
+    }
 }

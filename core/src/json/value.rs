@@ -491,6 +491,10 @@ mod tests {
             }
         }
         assert!(map.keys().eq(&order));
+        // Of many names each but the first goes apart from the others somewhere; few are looked through.
+        assert_eq!(map.forks.len(), order.len() - 1);
+        assert!(map.clone().into_iter().take(FEW).collect::<Map>().forks.is_empty());
+        assert_eq!(map.clone().into_iter().take(FEW + 1).collect::<Map>().forks.len(), FEW);
         assert!(order.iter().all(|name| map.contains_key(name) && !map.contains_key(&format!("{name}x"))));
         assert_eq!(map, map.clone().into_iter().collect::<Vec<_>>().into_iter().rev().collect::<Map>());
         let first = order.remove(0);
