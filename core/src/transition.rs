@@ -302,6 +302,7 @@ impl Draft<'_> {
     /// any state, unchanged: a slot nobody wants goes back
     fn give_back(&mut self, slot_id: &str) {
         self.release(slot_id);
+        // The run stays as it is, and has a step more all the same.
         self.next();
     }
 

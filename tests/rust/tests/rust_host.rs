@@ -43,7 +43,7 @@ fn a_refusal_tells_the_code_of_its_first_problem() {
 #[test]
 fn each_limit_is_read_and_the_others_stay_as_they_are() {
     let defaults = Limits::default();
-    assert_eq!(Limits::from_value(json!({})), Ok(defaults.clone()));
+    assert_eq!(Limits::from_value(json!({})), Ok(defaults));
     let names = [
         "turn_text_bytes",
         "json_depth",
