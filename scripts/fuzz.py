@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs the fuzzers in fuzz/, two at a time, and leaves what they counted as the gate `fuzz`.
 
-usage: fuzz.py [seconds]     for each target; if not said, so many runs of each that they take at most half a minute, the
-                             same ones on every machine. TARGETS names some of them; SANITIZER=address follows the
+usage: fuzz.py [seconds]     for each target; if not said, so many runs of each that they take half a minute at most,
+                             the same ones on every machine. TARGETS names some of them; SANITIZER=address follows the
                              edges of the dependencies too, and looks into their memory.
 
 The toolchain of the project builds the fuzzers; only sanitizers need cargo-fuzz and a nightly compiler. Each target
