@@ -20,6 +20,10 @@ SHOW_OUTPUT := --show-output
 endif
 # Two targets at a time: compilers end on one core, and tests wait. What CI prints is read afterwards, so it stays together.
 SIDE_BY_SIDE := --no-print-directory --jobs=2 $(if $(CI),--output-sync=target)
+# Who asks for two targets at a time shares them out itself: compilers would look for a list of jobs that they cannot open.
+ifneq ($(MAKELEVEL),0)
+unexport MAKEFLAGS MFLAGS
+endif
 # One at a time: a second one would not wait for the first.
 INSTALL := flock $(CURDIR)/Makefile sh -c 'apt-get update && apt-get install --yes --no-install-recommends "$$1"' sh
 PYTHON ?= python3
