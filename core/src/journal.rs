@@ -344,13 +344,12 @@ pub fn replay(plan: impl Into<Arc<RunPlan>>, journal: &Journal) -> Result<Replay
     for link in links {
         effects.push(run.replay_link(link)?);
     }
-    // A recorded decision is taken as it stands, so what it led to is checked like a snapshot.
     invariants::check(&run).map_err(|broken| invalid(broken.place, broken.message))?;
     Ok(Replayed { run, effects })
 }
 
 impl Run {
-    /// Applies an entry again, and gives the effects it told.
+    /// Applies an entry again, and gives the effects it told. If it cannot have been written, the run may have changed.
     pub(crate) fn replay_link(&mut self, link: &Link) -> Result<Vec<Effect>, LoadError> {
         let place = || format!("entry {}", link.revision);
         link.event.check_form().map_err(|rejected| invalid(place(), rejected.message))?;
@@ -360,7 +359,12 @@ impl Run {
         if prepared.applied().entry.as_ref().is_none_or(|entry| entry.revision != link.revision) {
             return Err(invalid(place(), "the event changes nothing here"));
         }
-        Ok(self.commit(prepared).effects)
+        let effects = self.commit(prepared).effects;
+        // A recorded decision is taken as it stands, so what it led to is checked like a snapshot, before anything else hides it.
+        if let Event::TurnDecided(_) = link.event {
+            invariants::check_life(self).map_err(|broken| invalid(broken.place, broken.message))?;
+        }
+        Ok(effects)
     }
 }
 
