@@ -85,7 +85,7 @@ def service(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run
     running = RunningService(kind, folder / "data", "--slots", "4", "--console", str(console(folder)))
     yield running
     assert running.stop() == 0
-    assert " ERROR " not in running.said(), running.said()
+    assert not running.errors(), running.said()
 
 
 def console(folder: Path) -> Path:
@@ -113,4 +113,4 @@ def start_service(kind: str, tmp_path: Path) -> Iterator[StartService]:
     for running in started:
         if running.process.poll() is None:
             running.kill()
-        assert running.may_break or " ERROR " not in running.said(), running.said()
+        assert running.may_break or not running.errors(), running.said()

@@ -55,7 +55,7 @@ def fleet(url: str, data: Path) -> Generator[Fleet, None, None]:
             if running.process.poll() is None:
                 assert running.stop() == 0
     for running in made.workers:
-        assert " ERROR " not in running.said(), running.said()
+        assert not running.errors(), running.said()
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ def service(predecessor: str, tmp_path: Path) -> Iterator[RunningService]:
     yield running
     if running.process.poll() is None:
         running.kill()
-    assert " ERROR " not in running.said(), running.said()
+    assert not running.errors(), running.said()
 
 
 def succeed(service: RunningService, successor: str) -> None:
