@@ -124,7 +124,7 @@ class RunningService:
         """What it has logged as errors.
 
         DBOS calls it one if a turn is canceled while its end is being written down. That is how a cancel looks from
-        there, and nothing is lost by it.
+        there; what became of the run is for the tests to ask.
         """
         errors = [line for line in self.said().splitlines() if " ERROR " in line]
         return [line for line in errors if "DBOSAwaitedWorkflowCancelledError" not in line]
