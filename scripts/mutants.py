@@ -315,7 +315,10 @@ class Results:
         self.tests = digest(*((ROOT / folder).rglob("*.rs") for folder in ("core/src", "tests/rust", "tests/model")))
         self.vectors = digest(ROOT / name for name in vector_files())
         kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-        self.of: dict[str, dict[str, Any]] = kept["results"] if kept.get("core") == self.core else {}
+        before: dict[str, dict[str, Any]] = kept.get("results", {})
+        self.of = before if kept.get("core") == self.core else {}
+        # In another core the same fault is likely noticed by the same: asking that first saves asking all.
+        self.hints = {without_place(name): result["by"] for name, result in before.items() if "by" in result}
 
     def is_known(self, fault: dict[str, Any], *became: str) -> bool:
         """Whether it became one of these, and would again, because what was asked is the same."""
@@ -323,7 +326,7 @@ class Results:
         return result.get("became") in became and result["tests"] == self.asked(result)
 
     def noticed_by(self, fault: dict[str, Any]) -> str | None:
-        return self.of.get(fault["name"], {}).get("by")
+        return self.of.get(fault["name"], {}).get("by", self.hints.get(without_place(fault["name"])))
 
     def put(self, fault: dict[str, Any], result: dict[str, Any]) -> None:
         self.of[fault["name"]] = result | {"tests": self.asked(result)}

@@ -1,6 +1,7 @@
 //! Tables of schemas and instances, hostile ones among them.
 
 mod bounds;
+mod read;
 
 use serde_json::{Value, json};
 
@@ -126,6 +127,7 @@ fn local_references_resolve_or_are_refused() {
     let good = [
         (json!({"$ref": "#/$defs/a"}), "$defs", "a"),
         (json!({"$ref": "#/$defs/a%20b~1c"}), "$defs", "a b/c"),
+        (json!({"$ref": "#/$defs/%61"}), "$defs", "a"),
         (json!({"$ref": "#/components/a"}), "components", "a"),
         (json!({"$ref": "#/definitions/a"}), "definitions", "a"),
         (json!({"$ref": "http://a/s.json#/$defs/a"}), "$defs", "a"),
@@ -137,6 +139,11 @@ fn local_references_resolve_or_are_refused() {
     }
     let anchored = json!({"items": {"$ref": "#here"}, "$defs": {"x": {"$anchor": "here", "type": "string"}}});
     check(&anchored, &json!([1]), "invalid");
+    let seven = "http://json-schema.org/draft-07/schema#";
+    let named =
+        json!({"$schema": seven, "items": {"$ref": "#here"}, "definitions": {"x": {"$id": "#here", "type": "string"}}});
+    check(&named, &json!(["x"]), "valid");
+    check(&named, &json!([1]), "invalid");
     let dynamic = json!({"$dynamicAnchor": "node", "type": ["array", "null"], "items": {"$dynamicRef": "#node"}});
     check(&dynamic, &json!([[null], []]), "valid");
     check(&dynamic, &json!([[1]]), "invalid");
@@ -179,6 +186,10 @@ fn known_drafts() {
     check(&metaschema, &json!([{"type": 5}]), "invalid");
     let rebound = json!({"$dynamicAnchor": "meta", "items": {"$ref": "https://json-schema.org/draft/2020-12/schema"}});
     refused(&rebound, &["SCHEMA_TOO_COMPLEX "]);
+    let newer = "https://json-schema.org/draft/2019-09/schema";
+    let recursive = |anchor: bool| json!({"$schema": newer, "$recursiveAnchor": anchor, "items": {"$ref": newer}});
+    refused(&recursive(true), &["SCHEMA_TOO_COMPLEX "]);
+    refused(&recursive(false), &[]);
 }
 
 #[test]
