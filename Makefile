@@ -308,7 +308,7 @@ setup-bench: setup-wasm setup-browser setup-bench-native setup-bench-limit
 	bindings-wasm/node_modules/.bin/esbuild bench/workers/js/chromium.mjs --bundle --packages=external --platform=node --format=esm --log-level=warning --outfile=bindings-wasm/build/bench-chromium.mjs
 
 setup-bench-native: setup-rust $(BENCH)/python/.ready
-	$(CARGO) build --release --locked --package turnlatch-bench
+	$(CARGO) build --release --locked --package turnlatch-bench --package turnlatch-python
 	rm -rf $(BENCH)/wheels
 	cd bindings-python && PATH="$(BENCH)/python/bin:$$PATH" maturin build --locked --release --interpreter $(BENCH)/python/bin/python --out $(BENCH)/wheels
 	$(BENCH)/python/bin/pip install --quiet --force-reinstall --no-deps $(BENCH)/wheels/*.whl

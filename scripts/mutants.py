@@ -86,7 +86,7 @@ class Check:
 def main() -> int:
     part, parts = map(int, (sys.argv[1] if len(sys.argv) > 1 else "0/1").split("/"))
     faults = list_faults()
-    results = Results()
+    results, explained = Results(), known_reasons()
     copy_tree()
     unswitched, programs = build(faults)
     for number, (became, reason) in unswitched.items():
@@ -99,6 +99,8 @@ def main() -> int:
             print(f"{len(checks)} {checks[0].kind}, first without a fault", flush=True)
             in_parallel(look_what_it_reaches, checks, lambda _check, _nothing: None)
             before = {number: results.noticed_by(faults[number]) for number in left}
+            # What nothing can notice is asked everything, so it comes last: news comes first.
+            left.sort(key=lambda number: without_place(faults[number]["name"]) in explained)
             trying = functools.partial(try_fault, checks=checks, noticed_before=before)
             in_parallel(trying, left, Progress(results, faults, len(left), became).tell)
             results.save()
@@ -318,7 +320,10 @@ class Results:
         before: dict[str, dict[str, Any]] = kept.get("results", {})
         self.of = before if kept.get("core") == self.core else {}
         # In another core the same fault is likely noticed by the same: asking that first saves asking all.
-        self.hints = {without_place(name): result["by"] for name, result in before.items() if "by" in result}
+        noticed: dict[str, str] = {
+            without_place(name): result["by"] for name, result in before.items() if "by" in result
+        }
+        self.hints = kept.get("hints", {}) | noticed
 
     def is_known(self, fault: dict[str, Any], *became: str) -> bool:
         """Whether it became one of these, and would again, because what was asked is the same."""
@@ -342,7 +347,8 @@ class Results:
 
     def save(self) -> None:
         part = RESULTS.with_suffix(".part")
-        part.write_text(json.dumps({"core": self.core, "results": self.of}, indent=1), encoding="utf-8")
+        kept = {"core": self.core, "results": self.of, "hints": self.hints}
+        part.write_text(json.dumps(kept, indent=1), encoding="utf-8")
         part.replace(RESULTS)
 
 

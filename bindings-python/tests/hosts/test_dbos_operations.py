@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from logging.handlers import BufferingHandler
 from pathlib import Path
 from typing import Any
+
+from dbos import DBOS, error
 
 from hosting import plan
 from turnlatch.hosts.dbos import DbosDriver
@@ -27,6 +30,19 @@ async def answer(driver: DbosDriver) -> None:
 def test_a_waiting_run_goes_on_under_the_version_that_takes_its_reply(place: dict[str, Any], tmp_path: Path) -> None:
     drive(place, tmp_path, ask, application_version="old")
     drive(place, tmp_path, answer, application_version="new")
+
+
+def test_a_turn_that_is_canceled_at_its_end_is_no_error_in_the_log(place: dict[str, Any], tmp_path: Path) -> None:
+    logged = BufferingHandler(capacity=10)
+
+    async def log(_: DbosDriver) -> None:
+        DBOS.logger.addHandler(logged)
+        DBOS.logger.error("as DBOS does it", exc_info=error.DBOSAwaitedWorkflowCancelledError("run-1/s1"))
+        DBOS.logger.error("a failure", exc_info=ValueError("of another kind"))
+        DBOS.logger.removeHandler(logged)
+
+    drive(place, tmp_path, log)
+    assert [record.getMessage() for record in logged.buffer] == ["a failure"]
 
 
 def test_a_dump_is_a_host_of_that_moment(postgres: Postgres, tmp_path: Path) -> None:

@@ -67,8 +67,9 @@ class Stage {
 	}
 }
 
-test('every vector with events holds through the host', async () => {
+test('every vector with events holds through the host', async (t) => {
 	const stage = new Stage(await server().database());
+	t.after(() => stage.close());
 	await stage.open();
 	const broken: string[] = [];
 	let passed = 0;
@@ -79,16 +80,19 @@ test('every vector with events holds through the host', async () => {
 		if (told === undefined) passed += 1;
 		else broken.push(told);
 	}
-	await stage.close();
 	assert.deepEqual(broken, []);
 	assert.ok(passed > 300, `${passed} vectors`);
 });
 
 for (const loss of ['after the commit', 'before the commit'] as const) {
-	test(`every reply has the receipt that it was given: a connection is lost ${loss}`, { timeout: 60_000 }, async () => {
+	test(`every reply has the receipt that it was given: a connection is lost ${loss}`, { timeout: 60_000 }, async (t) => {
 		const way = await Unreliable.start(server().port);
 		const url = (await server().database()).replace(String(server().port), String(way.port));
 		const driver = new DbosDriver({ works: false, databaseUrl: url });
+		t.after(async () => {
+			await driver.close();
+			await way.close();
+		});
 		await driver.open();
 		way.loseTheNext(loss);
 		await driver.start(plan('r1'));
@@ -103,7 +107,5 @@ for (const loss of ['after the commit', 'before the commit'] as const) {
 		assert.equal((await driver.lines('r1')).length, 4);
 		const run = await driver.run('r1');
 		assert.deepEqual([run.revision, run.history().length], [4, 1]);
-		await driver.close();
-		await way.close();
 	});
 }

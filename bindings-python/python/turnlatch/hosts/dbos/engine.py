@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import logging
 from collections.abc import Coroutine
 from functools import partial
 from typing import Any
 
-from dbos import DBOS
+from dbos import DBOS, error
 
 from ..._host import log
 from ...parts import DriverMisused
@@ -54,6 +55,7 @@ class Engine:
         if (DBOS.executor_id, DBOS.application_version) != (self._executor_id, settings.application_version):
             raise _taken()
         self._launched = True
+        DBOS.logger.addFilter(_is_no_cancel)
         DBOS.launch()
 
     def turn(self, run_id: str, slot_id: str) -> None:
@@ -141,6 +143,12 @@ class Engine:
             await work
         finally:
             self._tasks.discard(task)
+
+
+def _is_no_cancel(record: logging.LogRecord) -> bool:
+    """To DBOS it is an error if a turn is canceled while its end is written down; it is what a cancel looks like."""
+    cause = record.exc_info[1] if record.exc_info else None
+    return not isinstance(cause, error.DBOSAwaitedWorkflowCancelledError)
 
 
 def _taken() -> DriverMisused:
