@@ -49,6 +49,7 @@ COMMANDS = [
             "--skip=float",
             "--skip=wherever",
             "--skip=full_reader",
+            "--skip=among_many",
         ),
     ],
     ["--package=turnlatch-tests", "--test=properties", "--", "short_lives"],

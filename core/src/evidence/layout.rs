@@ -236,7 +236,9 @@ mod tests {
     fn a_question_in_tags_is_a_block_of_its_own() {
         check("a\n<ASK_USER_YAML>\n```x\n</ASK_USER_YAML> b\nc", &["p:a\n", "y:\n```x\n", "p: b\nc"]);
         check("<ASK_USER_YAML>p</ASK_USER_YAML>", &["y:p"]);
+        check("<ASK_USER_YAML>", &["unclosed", "p:<ASK_USER_YAML>"]);
         check("<ASK_USER_YAML>\n<ASK_USER_YAML>\nx", &["unclosed", "p:<ASK_USER_YAML>\n<ASK_USER_YAML>\nx"]);
+        check("<ASK_USER_YAML>\n``` <ASK_USER_YAML>", &["unclosed", "p:<ASK_USER_YAML>\n``` <ASK_USER_YAML>"]);
         check("see <ASK_USER_YAML>p</ASK_USER_YAML>", &["p:see ", "y:p"]);
         check("\"<ASK_USER_YAML>p</ASK_USER_YAML>", &["p:\"<ASK_USER_YAML>p</ASK_USER_YAML>"]);
         check("```\n<ASK_USER_YAML>\n```\n</ASK_USER_YAML>", &[":<ASK_USER_YAML>\n", "p:</ASK_USER_YAML>"]);

@@ -376,3 +376,21 @@ const WANTED: [&str; 10] = {
     [DONE_MARKER, a, b, c, d, e, f, g, h, i]
 };
 const YAML_FENCE_TAG: &str = "ask_user_yaml";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_few_know_how_many_there_were() {
+        let mut recent = Recent::default();
+        for number in 0..MAX_CANDIDATES + 5 {
+            recent.push(number);
+        }
+        assert_eq!((recent.count(), recent.iter().next()), (MAX_CANDIDATES + 5, Some(&5)));
+        recent.rewind(MAX_CANDIDATES);
+        assert_eq!((recent.count(), recent.iter().last()), (MAX_CANDIDATES, Some(&(MAX_CANDIDATES - 1))));
+        recent.rewind(2);
+        assert_eq!(recent.iter().count(), 0);
+    }
+}

@@ -270,6 +270,9 @@ mod tests {
         ] {
             check(token);
         }
+        for digits in [299, 300, 301, 308, 309, 310, 400] {
+            check(&"9".repeat(digits));
+        }
         for numbers in numbers().take(200_000).collect::<Vec<_>>().windows(2) {
             let [number, other] = numbers else { continue };
             let number = number >> (other % 64);
@@ -292,6 +295,21 @@ mod tests {
             // The last digit of a middle is a five behind which nothing comes.
             let head = middle.trim_end_matches('0').trim_end_matches('5');
             check(&format!("{head}4{}e-1976", "9".repeat(899 + middle.len() - head.len())));
+        }
+    }
+
+    /// Digits that are cut off and powers that are multiplied up err most from just above a power of two to just below one.
+    #[test]
+    fn the_bound_of_the_error_is_wide_enough() {
+        let cut =
+            numbers().map(|number| format!("1.{}{}e{}", 153 + number % 147, number >> 8, 19 + (number >> 50) % 60));
+        let multiplied =
+            numbers().map(|number| format!("9.{}{}e-{}", 23 + number % 77, number >> 8, 270 + (number >> 50) % 36));
+        for number in cut.take(6_000).chain(multiplied.take(6_000)) {
+            let below: f64 = number.parse().unwrap();
+            if (below.to_bits() >> 44) & 0xff >= 0xe0 {
+                check(&format!("{}e-1076", middle(below, f64::from_bits(below.to_bits() + 1))));
+            }
         }
     }
 

@@ -458,7 +458,13 @@ mod tests {
             (tuple_of_draft_7, json!([2, 3]), 10, 20, Some(21)),
             (json!({"uniqueItems": true}), json!([1, word]), 12, 24, None),
             (json!({"items": {"pattern": word}}), json!([1, "x"]), 226, 456, Some(1728)),
-            (json!({"properties": members}), json!({"a": {}, "b": {}, "c": {"d": 1}, "d": {}, "z": 1}), 65, 94, Some(149)),
+            (
+                json!({"properties": members}),
+                json!({"a": {}, "b": {}, "c": {"d": 1}, "d": {}, "z": 1}),
+                65,
+                94,
+                Some(149),
+            ),
         ];
         for (schema, instance, verdict, list, weight) in table {
             assert_eq!(counts(&schema, &instance), (Some(verdict), Some(list), weight), "{schema} on {instance}");

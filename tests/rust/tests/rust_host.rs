@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use turnlatch::{
-    Check, Event, FreeForm, HostSettings, Journal, JournalEntry, Limits, Manifest, OutputSchema, Run, RunRequest,
-    Timestamp, TurnReport, admit, json_text, parse_json,
+    Check, Event, FreeForm, HostSettings, Journal, JournalEntry, Limits, Manifest, OutputSchema, ReceiptKind, Reply,
+    Run, RunRequest, Timestamp, TurnReport, admit, json_text, parse_json,
 };
 
 fn host() -> HostSettings {
@@ -167,6 +167,23 @@ fn what_a_turn_was_judged_to_be_comes_with_its_entry_in_parts() {
     let judged = format!(r#"{{"decision":{decision},"question":{question}}}"#);
     let kept = JournalEntry::from_json(&json_text(turn), Some(&judged)).expect("an entry");
     assert_eq!(kept.compact(), turn.clone().compact());
+}
+
+#[test]
+fn what_is_prepared_happens_when_it_is_committed() {
+    let (mut run, ..) = waiting_run("interactive");
+    let before = run.snapshot();
+    let reply = Reply::text(1, "b.txt");
+    let prepared = run.prepare(Event::Reply(reply.clone()), Timestamp::default()).expect("a reply");
+    assert_eq!(run.snapshot(), before);
+    let committed = run.commit(prepared);
+    assert!(committed.receipt.as_ref().is_some_and(|receipt| receipt.receipt == ReceiptKind::Accepted));
+
+    let (mut other, ..) = waiting_run("interactive");
+    let applied = other.reply(reply, Timestamp::default()).expect("a reply");
+    assert_eq!(applied, committed);
+    assert_eq!(other.snapshot(), run.snapshot());
+    assert_ne!(other.snapshot(), before);
 }
 
 #[test]
