@@ -233,6 +233,12 @@ fn patterns_are_linear_or_refused() {
     assert_eq!(problems(&several.to_string()), expected);
     let many: Vec<_> = (0..8_000).map(|number| json!({"pattern": format!("(?=a{number})")})).collect();
     assert_eq!(problems(&json!({"prefixItems": many}).to_string()), [format!("{TOO_COMPLEX} ")]);
+    let sizes = |more: usize| {
+        let patterns = (0..10).map(|number| json!({"pattern": format!("{number}{}", "a".repeat(3_999))}));
+        json!({"prefixItems": patterns.chain([json!({"pattern": "b".repeat(more)})]).collect::<Vec<_>>()})
+    };
+    refused(&sizes(0), &[]);
+    refused(&sizes(1), &["SCHEMA_TOO_COMPLEX "]);
     let some = json!({"prefixItems": many.into_iter().take(900).collect::<Vec<_>>()});
     assert_eq!(problems(&some.to_string()).len(), builtin::MAX_REFUSED_PATTERNS);
     let draft_7 = json!({"$schema": "http://json-schema.org/draft-07/schema#", "pattern": "("});

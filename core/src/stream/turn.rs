@@ -293,3 +293,37 @@ const MAX_NOTES: usize = 20;
 /// Of what the agent's program says of itself.
 const MAX_SAID_BYTES: usize = 400;
 const MAX_HANDLE_BYTES: usize = 4096;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(turn: &Turn) -> Vec<(&str, usize)> {
+        turn.messages.iter().map(|message| (message.role.as_str(), message.text.len())).collect()
+    }
+
+    #[test]
+    fn pieces_of_others_are_joined_while_they_are_one_message() {
+        let mut turn = Turn::new(usize::MAX);
+        let (long, short) = ("x".repeat(MAX_OTHER_BYTES), "y");
+        turn.say_piece(&long);
+        turn.other_piece("reasoning", &long);
+        turn.other_piece("reasoning", short);
+        turn.close();
+        turn.other_piece("reasoning", short);
+        turn.other_piece("reasoning", short);
+        let whole = MAX_OTHER_BYTES;
+        assert_eq!(texts(&turn), [("assistant", whole), ("reasoning", whole), ("reasoning", 2)]);
+    }
+
+    #[test]
+    fn messages_of_others_and_words_of_programs_are_kept_up_to_a_number() {
+        let mut turn = Turn::new(usize::MAX);
+        for _ in 0..MAX_OTHER_MESSAGES + 5 {
+            turn.other_piece("reasoning", "x");
+            turn.close();
+            turn.warn("mind the gap");
+        }
+        assert_eq!((turn.messages.len(), turn.notes.len()), (MAX_OTHER_MESSAGES, MAX_NOTES));
+    }
+}

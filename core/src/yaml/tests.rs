@@ -67,6 +67,18 @@ fn plain_scalars_are_read() {
 }
 
 #[test]
+fn what_readers_do_not_agree_on_is_refused() {
+    check("a: -,b\nc: ?]\nd: [-1, -b, ?c, :d]\n", &json!({"a": "-,b", "c": "?]", "d": [-1, "-b", "?c", ":d"]}));
+    for document in ["a: [?]", "a: [-]", "a: [b, :]", "a: [b -]", "a: {b: c -}"] {
+        refused(document);
+    }
+    check("a: 'b\\\n  c'\n", &json!({"a": "b\\ c"}));
+    refused("a: |11\n            b\n");
+    check("a: |\n  \n  b\n", &json!({"a": "\nb\n"}));
+    refused("a: |\n   \n  b\n");
+}
+
+#[test]
 fn quoted_scalars_are_read() {
     check(
         "a: ''\nb: \"\"\nc: 'it''s'\nd: 'a \\n \" # : b'\n",

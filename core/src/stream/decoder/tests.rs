@@ -10,7 +10,8 @@ fn codex_message(text: &str) -> String {
 #[test]
 fn a_row_that_never_ends_takes_no_memory() {
     let mut decoder = StreamDecoder::new(StreamFormat::CodexJsonl, 1000);
-    let chunk = vec![b'x'; MAX_ROW_BYTES / 8];
+    // No number of these is as long as a row may be.
+    let chunk = vec![b'x'; MAX_ROW_BYTES / 8 + 1];
     for _ in 0..12 {
         decoder.feed(&chunk);
         assert!(decoder.begun.capacity() <= 2 * MAX_ROW_BYTES);
@@ -20,6 +21,42 @@ fn a_row_that_never_ends_takes_no_memory() {
     let said = decoder.finish("", Some(0));
     assert_eq!(said.messages.iter().map(|message| message.text.as_str()).collect::<Vec<_>>(), ["after"]);
     assert_eq!(said.diagnostics.iter().filter(|note| note.code.as_str() == "STREAM_ROW_TOO_LONG").count(), 1);
+}
+
+#[test]
+fn a_row_is_read_up_to_the_last_byte_that_it_may_have() {
+    let row = codex_message("");
+    let longest = codex_message(&"x".repeat(MAX_ROW_BYTES + "\n".len() - row.len()));
+    let (first, second) = longest.as_bytes().split_at(longest.len() / 2);
+    let longer = codex_message(&"x".repeat(MAX_ROW_BYTES + "\n".len() - row.len() + 1));
+    let all: [&[&[u8]]; 3] = [&[longest.as_bytes()], &[first, second], &[longer.as_bytes()]];
+    let read = all.map(|pieces| {
+        let mut decoder = StreamDecoder::new(StreamFormat::CodexJsonl, usize::MAX);
+        for piece in pieces {
+            decoder.feed(piece);
+        }
+        decoder.finish("", None).messages.len()
+    });
+    assert_eq!(read, [1, 1, 0]);
+}
+
+#[test]
+fn an_object_that_is_longer_than_a_row_may_be_is_told_as_such() {
+    let mut decoder = StreamDecoder::new(StreamFormat::GeminiJson, usize::MAX);
+    decoder.feed(&vec![b' '; MAX_ROW_BYTES + 1]);
+    decoder.feed(b"{}");
+    let codes: Vec<_> = decoder.finish("", None).diagnostics.iter().map(|note| note.code.as_str()).collect();
+    assert_eq!(codes, ["STREAM_ROW_TOO_LONG"]);
+}
+
+#[test]
+fn a_text_that_is_as_long_as_it_may_be_does_not_hide_that_there_is_more() {
+    let mut decoder = StreamDecoder::new(StreamFormat::CodexJsonl, 100);
+    for length in [60, 40, 4, 4] {
+        decoder.feed(codex_message(&"x".repeat(length)).as_bytes());
+    }
+    let kept: usize = decoder.finish("", Some(0)).messages.iter().map(|message| message.text.len()).sum();
+    assert_eq!(kept, 104);
 }
 
 #[test]
