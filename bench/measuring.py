@@ -29,7 +29,7 @@ class Effort:
     warm_up: float
 
 
-FULL = Effort(batch_ns=4e6, seconds=0.35, rounds=30, warm_up=0.3)
+FULL = Effort(batch_ns=4e6, seconds=0.25, rounds=30, warm_up=0.3)
 QUICK = Effort(batch_ns=3e6, seconds=0.15, rounds=8, warm_up=0.1)
 
 

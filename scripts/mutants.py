@@ -100,7 +100,7 @@ def main() -> int:
             in_parallel(look_what_it_reaches, checks, lambda _check, _nothing: None)
             before = {number: results.noticed_by(faults[number]) for number in left}
             # What nothing can notice is asked everything, so it comes last: news comes first.
-            left.sort(key=lambda number: results.is_explained(faults[number]))
+            left.sort(key=lambda number: without_place(faults[number]["name"]) in results.explained)
             trying = functools.partial(try_fault, checks=checks, noticed_before=before)
             in_parallel(trying, left, Progress(results, faults, len(left), became).tell)
             results.save()
@@ -333,7 +333,10 @@ class Results:
         return result.get("became") in became and (has_reason or result["tests"] == self.asked(result))
 
     def is_explained(self, fault: dict[str, Any]) -> bool:
-        return without_place(fault["name"]) in self.explained
+        """Whether each fault that survives under this name has its reason."""
+        name = without_place(fault["name"])
+        survivors = [of for of, result in self.of.items() if result["became"] == SURVIVED and without_place(of) == name]
+        return len(survivors) <= self.explained[name]
 
     def noticed_by(self, fault: dict[str, Any]) -> str | None:
         return self.of.get(fault["name"], {}).get("by", self.hints.get(without_place(fault["name"])))
