@@ -92,19 +92,37 @@ def main() -> int:
     for number, (became, reason) in unswitched.items():
         results.put(faults[number], {"became": became, "reason": reason})
     numbers = [number for number in faults if number % parts == part and number not in unswitched]
-    for checks, became in ((vectors(programs), PASSED_VECTORS), (tests(programs), SURVIVED)):
+    phases = ((vectors(programs), PASSED_VECTORS), (tests(programs), SURVIVED))
+    ask_again([check for checks, _ in phases for check in checks], numbers, faults, results)
+    for checks, became in phases:
         numbers = [number for number in numbers if not results.is_known(faults[number], KILLED, SURVIVED)]
         left = [number for number in numbers if not results.is_known(faults[number], became)]
         if left:
             print(f"{len(checks)} {checks[0].kind}, first without a fault", flush=True)
             in_parallel(look_what_it_reaches, checks, lambda _check, _nothing: None)
-            before = {number: results.noticed_by(faults[number]) for number in left}
             # What nothing can notice is asked everything, so it comes last: news comes first.
             left.sort(key=lambda number: without_place(faults[number]["name"]) in results.explained)
-            trying = functools.partial(try_fault, checks=checks, noticed_before=before)
+            trying = functools.partial(try_fault, checks=checks)
             in_parallel(trying, left, Progress(results, faults, len(left), became).tell)
             results.save()
     return sum_up(faults, results)
+
+
+def ask_again(checks: list[Check], numbers: list[int], faults: dict[int, dict[str, Any]], results: "Results") -> None:
+    """Asks of each fault what noticed it before, which it nearly always does again."""
+    by_name = {check.name: check for check in checks}
+    hints = {
+        number: by_name[hint]
+        for number in numbers
+        if not results.is_known(faults[number], KILLED, SURVIVED)
+        and (hint := results.noticed_by(faults[number])) in by_name
+    }
+    if hints:
+        print(f"{len(hints)} faults of which something is known", flush=True)
+        in_parallel(look_what_it_reaches, {check.name: check for check in hints.values()}.values(), lambda *_: None)
+        progress = Progress(results, faults, len(hints), None)
+        in_parallel(lambda number: try_fault(number, [hints[number]]), hints, progress.tell)
+        results.save()
 
 
 def vectors(programs: dict[str, str]) -> list[Check]:
@@ -227,6 +245,8 @@ def test_names(program: str) -> list[str]:
 
 def look_what_it_reaches(check: Check) -> None:
     """Without a fault everything holds; and what does not come to a fault's place cannot notice it."""
+    if check.seconds:
+        return
     with tempfile.TemporaryDirectory() as folder:
         reached = pathlib.Path(folder) / "reached"
         code, output, check.seconds = run([check], {"TURNLATCH_REACHED": str(reached)}, MOST_SECONDS_PASSED)
@@ -235,10 +255,10 @@ def look_what_it_reaches(check: Check) -> None:
         check.reached = frozenset(map(int, reached.read_text().split())) if reached.exists() else frozenset()
 
 
-def try_fault(number: int, checks: list[Check], noticed_before: dict[int, str | None]) -> str | None:
-    """Which check notices a fault: asked are what noticed it before, then the programs in order, cheap checks first."""
+def try_fault(number: int, checks: list[Check]) -> str | None:
+    """Which check notices a fault: the programs are asked in order, cheap checks first."""
     reaching = sorted((check for check in checks if number in check.reached), key=lambda check: check.seconds)
-    batches = [[check for check in reaching if check.name == noticed_before[number]]]
+    batches: list[list[Check]] = []
     for program in dict.fromkeys(check.program for check in checks):
         batches += quick_and_others([check for check in reaching if check.program == program])
     for asked in filter(None, batches):
@@ -284,7 +304,9 @@ def in_parallel(what: Callable[[Any], Any], each: Iterable[Any], then: Callable[
 class Progress:
     """Tells how far it is, and keeps what came of it."""
 
-    def __init__(self, results: "Results", faults: dict[int, dict[str, Any]], total: int, otherwise: str) -> None:
+    def __init__(
+        self, results: "Results", faults: dict[int, dict[str, Any]], total: int, otherwise: str | None
+    ) -> None:
         self.results, self.faults, self.total, self.otherwise = results, faults, total, otherwise
         self.killed = self.missed = 0
         self.began = self.told = time.monotonic()
@@ -292,7 +314,8 @@ class Progress:
     def tell(self, number: int, noticed_by: str | None) -> None:
         if noticed_by is None:
             self.missed += 1
-            self.results.put(self.faults[number], {"became": self.otherwise})
+            if self.otherwise is not None:
+                self.results.put(self.faults[number], {"became": self.otherwise})
         else:
             self.killed += 1
             self.results.put(self.faults[number], {"became": KILLED, "by": noticed_by})
@@ -302,7 +325,7 @@ class Progress:
         self.told = now
         self.results.save()
         minutes = (now - self.began) / done * (self.total - done) / 60
-        told = f"{done} of {self.total}: {self.killed} killed, {self.missed} {self.otherwise}"
+        told = f"{done} of {self.total}: {self.killed} killed, {self.missed} {self.otherwise or 'not'}"
         print(f"{told}; about {minutes:.0f} minutes left", flush=True)
 
 
