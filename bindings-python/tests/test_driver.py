@@ -300,6 +300,47 @@ async def test_a_turn_whose_start_fails_once_runs_once(store: Any) -> None:
         assert tries == ["r1/2/1", "r1/2/1"]
 
 
+class BeginsAndFails:
+    """Processes whose first start fails, though the turn has begun; it ends some rounds of the event loop later."""
+
+    def __init__(self, rounds: int) -> None:
+        self.begun: list[str] = []
+        self._rounds = rounds
+        self._living: list[str] = []
+
+    def start(self, run: Run, effect: Any, finished: Callable[[Any], None]) -> None:
+        slot_id = effect["slot_id"]
+        if slot_id in self._living:
+            return
+        self.begun.append(slot_id)
+        self._living.append(slot_id)
+        self._end_after(self._rounds, finished)
+        if len(self.begun) == 1:
+            raise OSError("the answer was lost")
+
+    def _end_after(self, rounds: int, finished: Callable[[Any], None]) -> None:
+        if rounds:
+            asyncio.get_running_loop().call_soon(self._end_after, rounds - 1, finished)
+        else:
+            self._living.clear()
+            finished({"text": DONE})
+
+    def alive(self) -> list[str]:
+        return self._living
+
+
+@pytest.mark.parametrize("rounds", range(8))
+def test_a_turn_that_ended_while_its_start_failed_is_not_begun_again(tmp_path: Path, rounds: int) -> None:
+    async def test(store: Any) -> None:
+        processes = BeginsAndFails(rounds)
+        async with hosted(store, processes=processes, retry=RetryPolicy(delay=0)) as host:
+            await host.driver.start(plan())
+            assert (await host.ended("r1"))["status"] == "succeeded"
+            assert processes.begun == ["r1/s1"]
+
+    scenario(test)(tmp_path)
+
+
 @scenario
 async def test_a_report_the_core_cannot_read_fails_the_turn_and_not_the_host(store: Any) -> None:
     async with hosted(store) as host:

@@ -141,8 +141,13 @@ class Life:
     async def _answer(self, run_id: str, question: str) -> None:
         if await self._asks(run_id, int(question)):
             receipt = await trying(lambda: self.driver.reply(run_id, int(question), question, f"key {question}"))
-            assert receipt["receipt"] in ("accepted", "duplicate"), receipt
-            self.world.accepted.append((run_id, question))
+            if receipt["receipt"] in ("accepted", "duplicate"):
+                self.world.accepted.append((run_id, question))
+            else:
+                # That the process is gone may have been found out just now; whether it may be is for `check` to say.
+                assert receipt["code"] == "STALE_INTERACTION" and self.driver.view(run_id)["status"] == "failed", (
+                    receipt
+                )
 
     async def _ring(self, run_id: str, question: str) -> None:
         alarm = (run_id, int(question))

@@ -71,10 +71,8 @@ class Performer:
             await asyncio.sleep(retry.wait_after(attempt))
             # It may have begun the turn before it failed, and the turn may have ended: then it must not begin again. So
             # what was reported until now is taken before this goes on.
-            if due["once"]:
-                await asyncio.sleep(0)
-                if live.courier is not None:
-                    await asyncio.wait([live.courier])
+            while due["once"] and live.inbox:
+                await (asyncio.sleep(0) if live.courier is None else asyncio.wait([live.courier]))
 
     def _give_up(self, live: Live, effect: Effect, begun: bool) -> None:
         verdict = live.run.given_up(effect, begun=begun)

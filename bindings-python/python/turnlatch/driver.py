@@ -296,7 +296,8 @@ class Driver:
             await settle(host.processes.attach(slot_id, finished))
         self._perform_soon(live, found["effects"])
         if "event" in found:
-            self._receive(run.run_id, Report(found["event"]))
+            live.inbox.append(Report(found["event"]))
+            self._deliver_soon(live)
 
     def _in_memory(self, run_id: str) -> Live:
         if run_id not in self._runs:
@@ -313,16 +314,15 @@ class Driver:
 
     def _post(self, run_id: str, report: Report) -> None:
         """Takes a part's report, from any thread. Reports to a closed driver are dropped: recovery finds out."""
-        loop = self._loop
-        if loop is not None and not self._closed and not loop.is_closed():
-            loop.call_soon_threadsafe(self._receive, run_id, report)
+        # A run that was forgotten has ended: the core would absorb it.
+        loop, live = self._loop, self._runs.get(run_id)
+        if live is not None and loop is not None and not self._closed and not loop.is_closed():
+            # It is there from now on, not from when the loop comes to it: what failed may be tried again before that.
+            live.inbox.append(report)
+            loop.call_soon_threadsafe(self._deliver_soon, live)
 
-    def _receive(self, run_id: str, report: Report) -> None:
-        live = self._runs.get(run_id)
-        if self._closed or live is None:
-            return  # forgotten, so ended: the core would absorb it
-        live.inbox.append(report)
-        if live.courier is None:
+    def _deliver_soon(self, live: Live) -> None:
+        if live.inbox and live.courier is None and not self._closed:
             live.courier = self._spawn(self._deliver(live), "turnlatch-deliver")
 
     async def _deliver(self, live: Live) -> None:
