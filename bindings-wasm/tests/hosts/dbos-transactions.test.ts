@@ -85,7 +85,9 @@ test('every vector with events holds through the host', async (t) => {
 });
 
 for (const loss of ['after the commit', 'before the commit'] as const) {
-	test(`every reply has the receipt that it was given: a connection is lost ${loss}`, { timeout: 60_000 }, async (t) => {
+	test(`every reply has the receipt that it was given: a connection is lost ${loss}`, {
+		timeout: 60_000,
+	}, async (t) => {
 		const way = await Unreliable.start(server().port);
 		const url = (await server().database()).replace(String(server().port), String(way.port));
 		const driver = new DbosDriver({ works: false, databaseUrl: url });
