@@ -51,7 +51,7 @@ pub(crate) fn digest(parts: &[&str]) -> String {
         *pair = [hexadecimal(byte >> 4), hexadecimal(byte & 15)];
     }
     // INVARIANT: digits are ASCII.
-    String::from_utf8_lossy(&digits).into_owned()
+    str::from_utf8(&digits).unwrap_or_default().to_owned()
 }
 
 const fn hexadecimal(digit: u8) -> u8 {

@@ -58,9 +58,15 @@ pub(crate) fn find(text: &str, sign: &str) -> Option<usize> {
 
 /// Where a short sign stands: no byte is looked at more often than the sign has bytes.
 pub(crate) fn places(text: &str, sign: &str) -> impl Iterator<Item = usize> {
+    places_by(text, sign, 0)
+}
+
+/// The same, found by that byte of the sign which texts have few of.
+pub(crate) fn places_by(text: &str, sign: &str, rare: usize) -> impl Iterator<Item = usize> {
     let (text, sign) = (text.as_bytes(), sign.as_bytes());
-    let first = sign.first().copied().unwrap_or_default();
-    memchr::memchr_iter(first, text).filter(move |at| text.get(*at..).is_some_and(|rest| rest.starts_with(sign)))
+    let byte = sign.get(rare).copied().unwrap_or_default();
+    let starts = memchr::memchr_iter(byte, text).filter_map(move |at| at.checked_sub(rare));
+    starts.filter(move |at| text.get(*at..).is_some_and(|rest| rest.starts_with(sign)))
 }
 
 /// The text without these ASCII signs at its beginning. One function for all sets of signs, unlike the standard one.
@@ -210,6 +216,16 @@ mod tests {
         for text in ["", " ", "\t x \t", " é ", "x", "x y", "\r\n"] {
             assert_eq!(trim_start(text, b" \t"), text.trim_start_matches([' ', '\t']), "{text:?}");
             assert_eq!(trim_end(text, b" \t"), text.trim_end_matches([' ', '\t']), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_sign_is_found_by_any_of_its_bytes() {
+        for text in ["", "D", "a_b", "__D", "__DO__ __DO__", "é__DO__", "__D__DO__", "__DO_", "_".repeat(9).as_str()] {
+            let expected: Vec<_> = text.match_indices("__DO__").map(|(at, _)| at).collect();
+            for rare in 0..6 {
+                assert_eq!(places_by(text, "__DO__", rare).collect::<Vec<_>>(), expected, "{text} by {rare}");
+            }
         }
     }
 

@@ -79,8 +79,11 @@ fn next_line_with_sign(text: &str, from: usize, yaml: &YamlTags<'_>) -> Option<R
         let here = rest.get(*at..).unwrap_or_default();
         here.starts_with(b"```") || here.starts_with(b"~~~") || here.starts_with(YAML_OPEN.as_bytes())
     };
-    // Tags that are never closed mean nothing once one of them has been told.
-    let sign = if yaml.told {
+    // In a flood of fences a search would cost more than it finds. Tags that are never closed mean nothing once one of
+    // them has been told.
+    let sign = if rest.starts_with(b"```") {
+        Some(0)
+    } else if yaml.told {
         memchr::memchr2_iter(b'`', b'~', rest).find(is_sign)
     } else {
         memchr::memchr3_iter(b'`', b'~', b'<', rest).find(is_sign)
@@ -121,7 +124,8 @@ impl<'t> YamlTags<'t> {
         if self.exhausted {
             return None;
         }
-        let found = text::find(self.text.get(start..)?, YAML_CLOSE);
+        // By its slash: in a flood of opening tags there is none.
+        let found = text::places_by(self.text.get(start..)?, YAML_CLOSE, 1).next();
         self.exhausted = found.is_none();
         found.map(|offset| start + offset)
     }

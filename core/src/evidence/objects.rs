@@ -133,7 +133,7 @@ impl FoundObject {
 pub(super) fn find(text: &str, max_depth: usize) -> Contents {
     let mut finder = Finder { text, max_depth, contents: Contents::default() };
     finder.contents.steps = text.len() as u64;
-    finder.contents.names_marker = text::find(text, DONE_MARKER).is_some();
+    finder.contents.names_marker = text::places_by(text, DONE_MARKER, RARE_LETTER).next().is_some();
     if !finder.whole_text() {
         finder.parts();
     }
@@ -254,6 +254,12 @@ impl Finder<'_> {
                 at = start + 1;
                 continue;
             }
+            // A placeholder that is closed at once; what comes of it is nothing, so nobody reads it.
+            if prose.as_bytes().get(start..).is_some_and(|rest| rest.starts_with(b"{}")) {
+                self.contents.steps += 2;
+                at = start + 2;
+                continue;
+            }
             if bracket == b'{'
                 && let Some(end) = end_of_placeholder(prose, start)
             {
@@ -368,6 +374,8 @@ fn is_plain_indent(indent: &str) -> bool {
     indent.len() <= 3 && !text::has(indent, b'\t')
 }
 
+/// The marker's `K`: names are full of underscores, and of its letters this is the one that words begin with least.
+const RARE_LETTER: usize = 3;
 /// How many candidates of a step, and how many YAML blocks, are looked at (OUT-10).
 const MAX_CANDIDATES: usize = 16;
 /// The top-level keys that mean something here.
