@@ -53,7 +53,8 @@ def test_the_limit_of_slots_holds_for_all_workers_together(fleet: Fleet) -> None
     workers = [fleet.begin(f"w{n}") for n in range(3)]  # all at once: they make the tables together
     for worker in workers:
         worker.opened()
-    runs = [f"nap-{n}" for n in range(250)]
+    held = [f"hold-{n}" for n in range(6)]
+    runs = [f"nap-{n}" for n in range(100)]
 
     async def scenario(client: DbosDriver) -> None:
         async def whole(run_id: str) -> None:
@@ -62,11 +63,20 @@ def test_the_limit_of_slots_holds_for_all_workers_together(fleet: Fleet) -> None
             assert (await client.reply(run_id, 1, f"{run_id}.txt"))["receipt"] == "accepted"
             assert (await client.wait(run_id))["data"] == {"file": f"{run_id}.txt"}
 
+        for run_id in held:
+            await client.start(plan(run_id))
+        # All slots are in use, and the others have to wait.
+        while len(turns(fleet.folder)) < 4:
+            await asyncio.sleep(0.05)
+        for run_id in held:
+            fleet.let_go(run_id)
+        for run_id in held:
+            await client.wait(run_id, "waiting_user")
         await asyncio.gather(*map(whole, runs))
-        assert await client.unfinished() == []
+        assert len(await client.unfinished()) == len(held)
 
     fleet.ask(scenario)
-    assert len(turns(fleet.folder)) == 2 * 2 * len(runs), "every turn began and ended once"
+    assert len(turns(fleet.folder)) == 2 * (len(held) + 2 * len(runs)), "every turn began and ended once"
     assert most_at_a_time(fleet.folder) == 4
 
 
