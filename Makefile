@@ -14,6 +14,7 @@ CARGO ?= cargo
 # everybody else is also told how much the tests covered.
 ifdef CI
 export CARGO_INCREMENTAL := 0
+export CARGO_PROFILE_DEV_DEBUG := 0
 export CARGO_TERM_QUIET := true
 else
 SHOW_OUTPUT := --show-output
@@ -29,6 +30,9 @@ INSTALL := flock $(CURDIR)/Makefile sh -c 'apt-get update && apt-get install --y
 PYTHON ?= python3
 NPM ?= npm
 VENV := $(CURDIR)/.venv
+UV := $(VENV)/bin/uv
+# An empty environment on the Python that is asked for, and none that uv would fetch.
+NEW_VENV := UV_PYTHON_DOWNLOADS=never $(UV) venv --quiet --clear --python $(PYTHON)
 TEST_VENV := $(CURDIR)/target/python-test
 HOSTS_VENV := $(CURDIR)/target/python-hosts
 SERVICE_VENV := $(CURDIR)/target/python-service
@@ -59,23 +63,27 @@ setup-rust:
 setup-python: setup-rust $(VENV)/.ready
 	@rm -rf $(VENV)/wheels
 	cd bindings-python && PATH="$(VENV)/bin:$$PATH" maturin build --locked --profile dev --interpreter $(VENV)/bin/python --out $(VENV)/wheels
-	$(VENV)/bin/pip install --quiet --force-reinstall --no-deps $(VENV)/wheels/*.whl
+	$(UV) pip install --quiet --reinstall --no-deps --python $(VENV)/bin/python $(VENV)/wheels/*.whl
 
-$(VENV)/.ready: bindings-python/requirements-dev.txt
+$(VENV)/.ready: bindings-python/requirements-dev.txt | $(UV)
+	$(UV) pip install --quiet --python $(VENV)/bin/python --requirement bindings-python/requirements-dev.txt
+	@touch $@
+
+$(UV): scripts/requirements-uv.txt
 	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/pip install --quiet --requirement bindings-python/requirements-dev.txt
+	$(VENV)/bin/pip install --quiet --requirement scripts/requirements-uv.txt
 	@touch $@
 
 setup-services: setup-python-service setup-node-service
 
 # The service runs with the package that users get, in an environment of its own.
 setup-python-service: setup-python $(SERVICE_VENV)/.ready
-	$(SERVICE_VENV)/bin/pip install --quiet --force-reinstall --no-deps $(VENV)/wheels/*.whl
-	$(SERVICE_VENV)/bin/pip install --quiet --no-deps --editable examples/python-service
+	$(UV) pip install --quiet --reinstall --no-deps --python $(SERVICE_VENV)/bin/python $(VENV)/wheels/*.whl
+	$(UV) pip install --quiet --no-deps --python $(SERVICE_VENV)/bin/python --editable examples/python-service
 
-$(SERVICE_VENV)/.ready: examples/python-service/requirements-dev.txt
-	$(PYTHON) -m venv $(SERVICE_VENV)
-	$(SERVICE_VENV)/bin/pip install --quiet --requirement examples/python-service/requirements-dev.txt
+$(SERVICE_VENV)/.ready: examples/python-service/requirements-dev.txt | $(UV)
+	$(NEW_VENV) $(SERVICE_VENV)
+	$(UV) pip install --quiet --python $(SERVICE_VENV)/bin/python --requirement examples/python-service/requirements-dev.txt
 	@touch $@
 
 setup-node-service: setup-wasm examples/node-service/node_modules/.ready
@@ -95,10 +103,10 @@ tests/agents/node_modules/.ready: tests/agents/package.json tests/agents/package
 # Test suites that others wrote, as data. pip looks into a source archive by building it, so it gets pinned tools for that.
 setup-suites: $(SUITES)/json-schema.json $(SUITES)/json.json
 
-$(SUITES)/json-schema.json: tests/suites/build-tools.txt tests/suites/jsonschema.txt tests/suites/collect.py
-	$(PYTHON) -m venv --clear $(SUITES)/python
-	$(SUITES)/python/bin/pip install --quiet --requirement tests/suites/build-tools.txt
-	$(SUITES)/python/bin/pip download --quiet --no-deps --no-binary :all: --no-build-isolation --require-hashes --requirement tests/suites/jsonschema.txt --dest $(SUITES)/python/archives
+$(SUITES)/json-schema.json: tests/suites/build-tools.txt tests/suites/jsonschema.txt tests/suites/collect.py | $(UV)
+	$(NEW_VENV) $(SUITES)/python
+	$(UV) pip install --quiet --python $(SUITES)/python/bin/python --requirement tests/suites/build-tools.txt
+	$(VENV)/bin/pip --python $(SUITES)/python/bin/python download --quiet --no-deps --no-binary :all: --no-build-isolation --require-hashes --requirement tests/suites/jsonschema.txt --dest $(SUITES)/python/archives
 	$(PYTHON) tests/suites/collect.py $(SUITES)/python/archives $@
 
 $(SUITES)/json.json: tests/suites/package.json tests/suites/package-lock.json
@@ -160,7 +168,7 @@ check: ## Formatting, lints, types, docs, sizes, and that the core builds for wa
 check-rust: setup-rust
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy $(ALL) -- --deny warnings
-	RUSTDOCFLAGS='--deny warnings' $(CARGO) doc --workspace --no-deps --locked
+	RUSTDOCFLAGS='--deny warnings' $(CARGO) doc $(filter-out --all-targets,$(ALL)) --lib --bins --examples --no-deps
 	$(PYTHON) scripts/check_docs.py
 
 check-python: setup-python
@@ -246,10 +254,10 @@ differential: setup-python setup-js ## Random scripts in every runtime; TURNLATC
 # then those of the extra that measures, with what it needs. The tests of a file run in one process, because they count for
 # the table of gates together.
 test-python: setup-python suites conformance differential-scripts
-	$(PYTHON) -m venv --clear $(TEST_VENV)
-	$(TEST_VENV)/bin/pip install --quiet --constraint bindings-python/requirements-dev.txt $(VENV)/wheels/*.whl pytest pytest-xdist hypothesis
+	$(NEW_VENV) $(TEST_VENV)
+	$(UV) pip install --quiet --python $(TEST_VENV)/bin/python --constraint bindings-python/requirements-dev.txt $(VENV)/wheels/*.whl pytest pytest-xdist hypothesis
 	cd $(TEST_VENV) && bin/pytest -q --numprocesses 2 --dist loadfile --config-file $(CURDIR)/bindings-python/pyproject.toml --ignore $(CURDIR)/bindings-python/tests/hosts --ignore $(CURDIR)/bindings-python/tests/telemetry $(CURDIR)/bindings-python/tests
-	$(TEST_VENV)/bin/pip install --quiet --constraint bindings-python/requirements-dev.txt "$$(echo $(VENV)/wheels/*.whl)[telemetry]" opentelemetry-sdk
+	$(UV) pip install --quiet --python $(TEST_VENV)/bin/python --constraint bindings-python/requirements-dev.txt "$$(echo $(VENV)/wheels/*.whl)[telemetry]" opentelemetry-sdk
 	cd $(TEST_VENV) && bin/pytest -q --config-file $(CURDIR)/bindings-python/pyproject.toml $(CURDIR)/bindings-python/tests/telemetry
 
 no-io: setup-python setup-strace ## Schemas that ask for files and networks, with every system call looked at
@@ -268,8 +276,8 @@ sbom: setup-python ## What the packages are made of, as CycloneDX JSON in target
 # Real databases and real workers, in an environment of their own that has the wheel with its extra. More than half of it is waiting, so
 # three tests run at a time, each with a database server of its own. The services on an engine are asked what matters most there.
 test-hosts: setup-python setup-wasm setup-postgres
-	$(PYTHON) -m venv --clear $(HOSTS_VENV)
-	$(HOSTS_VENV)/bin/pip install --quiet --constraint bindings-python/requirements-dev.txt "$$(echo $(VENV)/wheels/*.whl)[dbos]" pytest pytest-xdist
+	$(NEW_VENV) $(HOSTS_VENV)
+	$(UV) pip install --quiet --python $(HOSTS_VENV)/bin/python --constraint bindings-python/requirements-dev.txt "$$(echo $(VENV)/wheels/*.whl)[dbos]" pytest pytest-xdist
 	cd $(HOSTS_VENV) && bin/pytest -q --numprocesses 3 --dist worksteal --config-file $(CURDIR)/bindings-python/pyproject.toml $(CURDIR)/bindings-python/tests/hosts
 	cd bindings-wasm && node scripts/test.mjs --hosts
 
@@ -311,20 +319,20 @@ setup-bench-native: setup-rust $(BENCH)/python/.ready
 	$(CARGO) build --release --locked --package turnlatch-bench --package turnlatch-python
 	rm -rf $(BENCH)/wheels
 	cd bindings-python && PATH="$(BENCH)/python/bin:$$PATH" maturin build --locked --release --interpreter $(BENCH)/python/bin/python --out $(BENCH)/wheels
-	$(BENCH)/python/bin/pip install --quiet --force-reinstall --no-deps $(BENCH)/wheels/*.whl
+	$(UV) pip install --quiet --reinstall --no-deps --python $(BENCH)/python/bin/python $(BENCH)/wheels/*.whl
 
 setup-bench-limit: setup-rust
 	RUSTFLAGS=-Ctarget-feature=+simd128 $(CARGO) rustc --locked --package turnlatch-bench-limit --lib --crate-type cdylib --profile wasm-speed --target wasm32-unknown-unknown --target-dir $(BENCH)/limit
 
-$(BENCH)/python/.ready: bench/requirements.txt
-	$(PYTHON) -m venv --clear $(BENCH)/python
-	$(BENCH)/python/bin/pip install --quiet --requirement bench/requirements.txt
+$(BENCH)/python/.ready: bench/requirements.txt | $(UV)
+	$(NEW_VENV) $(BENCH)/python
+	$(UV) pip install --quiet --python $(BENCH)/python/bin/python --requirement bench/requirements.txt
 	@touch $@
 
 # The hosts on DBOS beside the embedded one, on databases that keep what was committed; ten minutes.
 bench-hosts: setup-python setup-postgres ## Turns per second, recovery and cost of the hosts, for docs/scale.md
-	$(PYTHON) -m venv --clear $(HOSTS_VENV)
-	$(HOSTS_VENV)/bin/pip install --quiet --constraint bindings-python/requirements-dev.txt "$$(echo $(VENV)/wheels/*.whl)[dbos]"
+	$(NEW_VENV) $(HOSTS_VENV)
+	$(UV) pip install --quiet --python $(HOSTS_VENV)/bin/python --constraint bindings-python/requirements-dev.txt "$$(echo $(VENV)/wheels/*.whl)[dbos]"
 	$(HOSTS_VENV)/bin/python bindings-python/bench/hosts
 
 growth: setup-rust setup-valgrind ## Work counted in instructions: linear in texts, flat in histories and in the number of runs
