@@ -48,8 +48,8 @@ fn item(turn: &mut Turn, item: Item<'_>) -> bool {
         "agent_message" => turn.say(&text_at(item, &["text"]).unwrap_or_default()),
         "reasoning" => turn.other("reasoning", || others_text_at(item, &["text"])),
         "command_execution" => {
-            let output = || as_text(item.get("aggregated_output"));
-            turn.other("tool", || format!("{}\n{}", as_text(item.get("command")), output()).into());
+            let (command, output) = (item.get("command"), item.get("aggregated_output"));
+            turn.other("tool", || [&as_text(command), "\n", &as_text(output)].concat().into());
             turn.settle();
         }
         "mcp_tool_call" | "web_search" | "file_change" | "todo_list" | "collab_tool_call" => {

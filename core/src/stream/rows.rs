@@ -59,11 +59,7 @@ pub(super) fn as_text(value: Option<Item<'_>>) -> Cow<'_, str> {
     match value.filter(|value| !value.is_null()) {
         None => Cow::Borrowed(""),
         Some(value) => match value.start_of_text(turn::MAX_OTHER_BYTES) {
-            Some(Cow::Borrowed(text)) => Cow::Borrowed(text::head(text, turn::MAX_OTHER_BYTES)),
-            Some(Cow::Owned(mut text)) => {
-                text.truncate(text.floor_char_boundary(turn::MAX_OTHER_BYTES));
-                Cow::Owned(text)
-            }
+            Some(text) => text::head_of(text, turn::MAX_OTHER_BYTES),
             None => Cow::Owned(json_text(&value.built())),
         },
     }

@@ -85,9 +85,12 @@ impl Turn {
 
     /// What somebody else said: the beginning is kept, for people who look on. The words are asked for only if it is.
     pub(super) fn other<'w>(&mut self, role: &str, words: impl FnOnce() -> Cow<'w, str>) {
-        self.close();
         if self.other_messages < MAX_OTHER_MESSAGES {
-            self.other_piece(role, &words());
+            let words = text::head_of(words(), MAX_OTHER_BYTES);
+            if !words.is_empty() {
+                self.other_messages += 1;
+                self.begin(text::head(role, MAX_ROLE_BYTES), words.into_owned());
+            }
         }
         self.close();
     }
@@ -115,11 +118,22 @@ impl Turn {
                 last.text.push_str("\n\n");
             }
             last.text.push_str(words);
+            self.show(role, words);
         } else {
-            self.messages.push(Message { role: role.to_owned(), text: words.to_owned() });
-            self.told += 1;
+            self.begin(role, words.to_owned());
         }
         self.is_open = true;
+    }
+
+    /// A message of its own.
+    fn begin(&mut self, role: &str, text: String) {
+        self.told += 1;
+        self.show(role, &text);
+        self.messages.push(Message { role: role.to_owned(), text });
+    }
+
+    /// Lets those who look on see a piece of the last message.
+    fn show(&mut self, role: &str, words: &str) {
         if self.is_watched {
             let message = self.told.saturating_sub(1);
             self.pieces.push(Piece { message, role: role.to_owned(), text: words.to_owned() });
@@ -325,5 +339,24 @@ mod tests {
             turn.warn("mind the gap");
         }
         assert_eq!((turn.messages.len(), turn.notes.len()), (MAX_OTHER_MESSAGES, MAX_NOTES));
+    }
+
+    #[test]
+    fn whole_messages_of_others_are_cut_counted_and_shown_like_pieces() {
+        let mut turn = Turn::new(usize::MAX);
+        let long = "é".repeat(MAX_OTHER_BYTES);
+        turn.other("tool", || long.as_str().into());
+        turn.other("tool", || long.clone().into());
+        turn.other("tool", || "".into());
+        turn.other(&"r".repeat(MAX_ROLE_BYTES + 1), || "x".into());
+        let role = "r".repeat(MAX_ROLE_BYTES);
+        assert_eq!(texts(&turn), [("tool", MAX_OTHER_BYTES), ("tool", MAX_OTHER_BYTES), (role.as_str(), 1)]);
+        let shown = turn.take_pieces();
+        assert_eq!(shown.iter().map(|piece| piece.message).collect::<Vec<_>>(), [0, 1, 2]);
+        for _ in 0..MAX_OTHER_MESSAGES {
+            turn.other("tool", || "x".into());
+        }
+        turn.other_piece("tool", "x");
+        assert_eq!(turn.messages.len(), MAX_OTHER_MESSAGES);
     }
 }
