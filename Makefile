@@ -321,8 +321,8 @@ setup-bench-native: setup-rust $(BENCH)/python/.ready
 	cd bindings-python && PATH="$(BENCH)/python/bin:$$PATH" maturin build --locked --release --interpreter $(BENCH)/python/bin/python --out $(BENCH)/wheels
 	$(UV) pip install --quiet --reinstall --no-deps --python $(BENCH)/python/bin/python $(BENCH)/wheels/*.whl
 
-setup-bench-limit: setup-rust
-	RUSTFLAGS=-Ctarget-feature=+simd128 $(CARGO) rustc --locked --package turnlatch-bench-limit --lib --crate-type cdylib --profile wasm-speed --target wasm32-unknown-unknown --target-dir $(BENCH)/limit
+setup-bench-limit: setup-wasm
+	$(CARGO) run --quiet --locked --profile xtask --package xtask -- wasm --limit
 
 $(BENCH)/python/.ready: bench/requirements.txt | $(UV)
 	$(NEW_VENV) $(BENCH)/python

@@ -10,7 +10,8 @@ fn main() -> ExitCode {
         ["wasm"] => wasm::package(),
         ["wasm", "--slim"] => wasm::slim(),
         ["wasm", "--breakable"] => wasm::breakable(),
-        _ => Err("usage: cargo run --package xtask -- wasm [--slim | --breakable]".to_owned()),
+        ["wasm", "--limit"] => wasm::limit(),
+        _ => Err("usage: cargo run --package xtask -- wasm [--slim | --breakable | --limit]".to_owned()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

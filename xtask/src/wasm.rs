@@ -95,6 +95,15 @@ pub(crate) fn breakable() -> Result<(), String> {
     build_all([BREAKABLE, BREAKABLE_SMALL])
 }
 
+/// The limit that `make bench` measures the form for Node beside: compiled as that is, and on what it has compiled.
+///
+/// # Errors
+/// A message, if a tool fails.
+pub(crate) fn limit() -> Result<(), String> {
+    let library = ["rustc", "--package", "turnlatch-bench-limit", "--lib", "--crate-type", "cdylib"];
+    compile(&FAST, &library).map(drop)
+}
+
 /// Each ends with optimising the whole on one core, so they are built beside each other.
 fn build_all<const COUNT: usize>(forms: [Form; COUNT]) -> Result<(), String> {
     std::thread::scope(|scope| {
@@ -104,29 +113,9 @@ fn build_all<const COUNT: usize>(forms: [Form; COUNT]) -> Result<(), String> {
 }
 
 fn build(form: &Form) -> Result<(), String> {
-    let (profile, out) = (form.profile, bindings().join("build").join(form.name));
-    // A target folder of its own: the flags are others than those of every other build, and what one form has linked
-    // would be linked again after another.
-    let target = repository().join("target").join(form.name);
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    if matches!(form.panics, Panics::Trap) {
-        // Neither is stable yet, so the toolchain, whose version is pinned, has to be told that we know.
-        cargo.env("RUSTC_BOOTSTRAP", "1");
-        cargo.args(["-Zbuild-std=std,panic_abort", "-Zbuild-std-features=optimize_for_size"]);
-    }
-    let status = cargo
-        .current_dir(repository())
-        .args(["build", "--locked", "--package", "turnlatch-wasm", "--target", TARGET, "--profile", profile])
-        .args(form.extra)
-        .arg("--target-dir")
-        .arg(&target)
-        .env("CARGO_ENCODED_RUSTFLAGS", rust_flags(form)?)
-        .status()
-        .map_err(|error| format!("cargo does not start: {error}"))?;
-    if !status.success() {
-        return Err(format!("cargo build of {} failed", form.name));
-    }
-    let wasm = target.join(TARGET).join(profile).join("turnlatch_wasm.wasm");
+    let command: Vec<&str> = ["build", "--package", "turnlatch-wasm"].iter().chain(form.extra).copied().collect();
+    let wasm = compile(form, &command)?.join("turnlatch_wasm.wasm");
+    let out = bindings().join("build").join(form.name);
     if out.exists() {
         std::fs::remove_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
     }
@@ -142,6 +131,32 @@ fn build(form: &Form) -> Result<(), String> {
         .and_then(|bindgen| bindgen.generate(&out))
         .map_err(|error| format!("wasm-bindgen: {error:#}"))?;
     no_machine_paths(&out.join("turnlatch_bg.wasm"))
+}
+
+/// Runs a command of cargo in this form, and returns the folder with what came of it.
+fn compile(form: &Form, command: &[&str]) -> Result<PathBuf, String> {
+    // A target folder of its own: the flags are others than those of every other build, and what one form has linked
+    // would be linked again after another.
+    let target = repository().join("target").join(form.name);
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(command);
+    if matches!(form.panics, Panics::Trap) {
+        // Neither is stable yet, so the toolchain, whose version is pinned, has to be told that we know.
+        cargo.env("RUSTC_BOOTSTRAP", "1");
+        cargo.args(["-Zbuild-std=std,panic_abort", "-Zbuild-std-features=optimize_for_size"]);
+    }
+    let status = cargo
+        .current_dir(repository())
+        .args(["--locked", "--target", TARGET, "--profile", form.profile])
+        .arg("--target-dir")
+        .arg(&target)
+        .env("CARGO_ENCODED_RUSTFLAGS", rust_flags(form)?)
+        .status()
+        .map_err(|error| format!("cargo does not start: {error}"))?;
+    if !status.success() {
+        return Err(format!("cargo {} of {} failed", command.join(" "), form.name));
+    }
+    Ok(target.join(TARGET).join(form.profile))
 }
 
 /// Panics name source files; the places of this machine are no part of the package.
