@@ -28,6 +28,8 @@ endif
 # One at a time: a second one would not wait for the first.
 INSTALL := flock $(CURDIR)/Makefile sh -c 'apt-get update && apt-get install --yes --no-install-recommends "$$1"' sh
 PYTHON ?= python3
+# The tests start hundreds of Python processes, and each would compile anew what it imports.
+unexport PYTHONDONTWRITEBYTECODE
 NPM ?= npm
 VENV := $(CURDIR)/.venv
 UV := $(VENV)/bin/uv
