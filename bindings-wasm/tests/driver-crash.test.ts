@@ -23,7 +23,8 @@ type DieAt = number | typeof AGENT_LIVES;
 /** How many boundaries there were, or undefined if the host was killed at one. */
 async function runHost(folder: string, mode: string, dieAt: DieAt, mark: string): Promise<number | undefined> {
 	const env = { ...process.env, TURNLATCH_TEST: mark };
-	const host = spawn(process.execPath, [HOST, folder, mode, String(dieAt)], {
+	// It lives for a second, half of which would go into optimising the core's code.
+	const host = spawn(process.execPath, ['--liftoff-only', HOST, folder, mode, String(dieAt)], {
 		env,
 		stdio: ['ignore', 'inherit', 'inherit'],
 	});

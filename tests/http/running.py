@@ -27,12 +27,14 @@ DATABASE_URL = "TURNLATCH_DATABASE_URL"
 # A client makes one of its own otherwise and reads all certificates of the machine; there is no TLS on loopback.
 NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
+# Most services of the tests live for seconds, half of which would go into optimising the core's code.
+NODE_SERVICE = ["node", "--liftoff-only", str(ROOT / "examples/node-service/dist/main.js")]
 # How each service is started; what follows on the command line is the same for all.
 LAUNCHERS: dict[str, list[str]] = {
     "python": [sys.executable, "-m", "turnlatch_service"],
-    "node": ["node", str(ROOT / "examples/node-service/dist/main.js")],
+    "node": NODE_SERVICE,
     "python-dbos": [sys.executable, "-m", "turnlatch_service", "--engine", "dbos"],
-    "node-dbos": ["node", str(ROOT / "examples/node-service/dist/main.js"), "--engine", "dbos"],
+    "node-dbos": [*NODE_SERVICE, "--engine", "dbos"],
 }
 # The kinds that go on with each other's data folders.
 SUCCESSORS = ("python", "node")

@@ -25,7 +25,7 @@ export class Worker {
 	constructor(config: WorkerConfig) {
 		this.#errors = join(config.folder, `${config.executorId}.err`);
 		const errors = openSync(this.#errors, 'a');
-		this.process = spawn(process.execPath, ['--enable-source-maps', WORKER, JSON.stringify(config)], {
+		this.process = spawn(process.execPath, ['--enable-source-maps', '--liftoff-only', WORKER, JSON.stringify(config)], {
 			stdio: ['pipe', 'pipe', errors],
 		});
 	}

@@ -14,7 +14,8 @@ const TESTS = join(ROOT, 'examples/console/tests');
 const PYTHON = process.env.SERVICE_PYTHON ?? join(ROOT, 'target/python-service/bin/python');
 const LAUNCHERS: Record<string, [string, ...string[]]> = {
 	python: [PYTHON, '-m', 'turnlatch_service'],
-	node: [process.execPath, join(ROOT, 'examples/node-service/dist/main.js')],
+	// It lives for as long as one test, which is not worth optimising the core's code for.
+	node: [process.execPath, '--liftoff-only', join(ROOT, 'examples/node-service/dist/main.js')],
 };
 /** Which of the two services stands behind the console: `SERVICE=node`, or the one in Python. */
 export const KIND = process.env.SERVICE ?? 'python';
