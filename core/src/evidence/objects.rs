@@ -254,18 +254,20 @@ impl Finder<'_> {
                 at = start + 1;
                 continue;
             }
-            // A placeholder that is closed at once; what comes of it is nothing, so nobody reads it.
-            if prose.as_bytes().get(start..).is_some_and(|rest| rest.starts_with(b"{}")) {
-                at = start + 2;
-                continue;
-            }
-            if bracket == b'{'
-                && let Some(end) = end_of_placeholder(prose, start)
-            {
-                debris.open(&[Container::Object], self.before());
-                self.contents.steps += (end - start) as u64;
-                at = end;
-                continue;
+            if bracket == b'{' {
+                match inside_brace(prose, start + 1) {
+                    Inside::Nothing => {
+                        at = start + 2;
+                        continue;
+                    }
+                    Inside::Words { at: words } => {
+                        debris.open(&[Container::Object], self.before());
+                        self.contents.steps += (words - start) as u64;
+                        at = words;
+                        continue;
+                    }
+                    Inside::Json => {}
+                }
             }
             match scanner.value(start) {
                 Ok(shape) => {
@@ -325,15 +327,23 @@ impl Finder<'_> {
     }
 }
 
-/// Where to read on behind a brace like that of `{name}`, which cannot begin an object and was not meant to; code and
-/// templates are full of them.
-fn end_of_placeholder(prose: &str, brace: usize) -> Option<usize> {
-    let inside = prose.as_bytes().get(brace + 1..)?;
-    let blanks = inside.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count();
-    match inside.get(blanks)? {
-        // A key, an end, or what has to be looked at more closely to tell what was meant.
-        b'"' | b'\'' | b'}' | ..=b' ' | 0x7f.. => None,
-        _ => Some(brace + 1 + blanks),
+/// What a brace begins; code and templates are full of those that are no JSON.
+enum Inside {
+    /// `{}`, a placeholder that is closed at once. What comes of it is nothing, so nobody reads it.
+    Nothing,
+    /// As in `{name}`, which cannot be an object and was not meant to.
+    Words { at: usize },
+    /// A key, an end, or what has to be looked at more closely to tell what was meant.
+    Json,
+}
+
+fn inside_brace(prose: &str, inside: usize) -> Inside {
+    let rest = prose.as_bytes().get(inside..).unwrap_or_default();
+    let blanks = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count();
+    match rest.get(blanks) {
+        Some(b'}') if blanks == 0 => Inside::Nothing,
+        None | Some(b'"' | b'\'' | b'}' | ..=b' ' | 0x7f..) => Inside::Json,
+        Some(_) => Inside::Words { at: inside + blanks },
     }
 }
 
