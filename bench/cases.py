@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 SIZES = {"200 B": 200, "4 KB": 4_000, "64 KB": 64_000, "1 MB": 1_000_000, "8 MB": 8_000_000}
 PROSE = "The build is green and the tests have passed, as far as I can see. Shall I go on with the release?\n"
@@ -42,7 +43,7 @@ class Case:
 
     def write(self, folder: Path) -> Path:
         """Writes what a worker reads."""
-        path = folder / ("".join(letter if letter.isalnum() else "-" for letter in self.name) + ".json")
+        path = folder / f"{quote(self.name, safe='')}.json"
         content = {"what": "turn", "text": self.text, "is_stream": self.is_stream}
         path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
         return path
