@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILT = ROOT / "target/bench"
 NATIVE = ROOT / "target/release/bench-worker"
 PYTHON = BUILT / "python/bin/python"
-WASM_LIMIT = ROOT / "target/wasm-speed/wasm32-unknown-unknown/wasm-speed/turnlatch_bench_limit.wasm"
+WASM_LIMIT = ROOT / "target/wasm-speed/wasm32-unknown-unknown/wasm/turnlatch_bench_limit.wasm"
 # It stands where Node finds the packages it needs.
 CHROMIUM = ROOT / "bindings-wasm/build/bench-chromium.mjs"
 

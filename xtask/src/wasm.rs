@@ -6,13 +6,22 @@ use std::process::Command;
 use wasm_bindgen_cli_support::Bindgen;
 
 const TARGET: &str = "wasm32-unknown-unknown";
+const PROFILE: &str = "wasm";
 
 /// A form that `bindings-wasm` is built in.
 struct Form {
     name: &'static str,
-    profile: &'static str,
     extra: &'static [&'static str],
-    rust_flags: &'static [&'static str],
+    /// What it changes in the profile. One profile, because Cargo keeps what it compiles for itself, such as macros, by profile.
+    profile: &'static [&'static str],
+    flags: Flags,
+}
+
+/// How the compiler is called. Forms with the same flags share what is compiled on the way, and are built one after another.
+struct Flags {
+    /// The folder of what they share: with other flags in the same one, Cargo would compile it all anew each time.
+    parts: &'static str,
+    rust: &'static [&'static str],
     panics: Panics,
 }
 
@@ -25,47 +34,52 @@ enum Panics {
     Trap,
 }
 
-/// For browsers. Each that can load the schema engine, whose dependencies ask for instructions on 16 bytes at once anyway, has
-/// them.
+/// Each browser that can load the schema engine, whose dependencies ask for instructions on 16 bytes at once anyway, has them.
+const FOR_BROWSERS: Flags =
+    Flags { parts: "wasm-parts-browsers", rust: &[COMPACT_DIGESTS, SIXTEEN_AT_ONCE], panics: Panics::Trap };
+const FOR_OLD_BROWSERS: Flags =
+    Flags { parts: "wasm-parts-old-browsers", rust: &[COMPACT_DIGESTS], panics: Panics::Trap };
+/// Every version of Node that the package is for has those instructions too.
+const FOR_NODE: Flags = Flags { parts: "wasm-parts-node", rust: &[SIXTEEN_AT_ONCE], panics: Panics::Tell };
+
+/// For browsers. There is room for quicker code where every turn passes: our own, and what finds, allocates and digests. The rest
+/// is the schema engine, most of which no schema ever asks for.
 const SMALL: Form = Form {
     name: "wasm-size",
-    profile: "wasm-browser",
     extra: &[],
-    rust_flags: &[COMPACT_DIGESTS, SIXTEEN_AT_ONCE],
-    panics: Panics::Trap,
+    profile: &[
+        "package.turnlatch.opt-level='s'",
+        "package.turnlatch-wasm.opt-level='s'",
+        "package.memchr.opt-level=3",
+        "package.sha2.opt-level=3",
+        "package.talc.opt-level=3",
+    ],
+    flags: FOR_BROWSERS,
 };
-/// For Node, every version of which that the package is for has them too.
-const FAST: Form = Form {
-    name: "wasm-speed",
-    profile: "wasm-speed",
-    extra: &["--features", "fast"],
-    rust_flags: &[SIXTEEN_AT_ONCE],
-    panics: Panics::Tell,
-};
+/// For Node. It is read from disk, so its size does not matter.
+const FAST: Form =
+    Form { name: "wasm-speed", extra: &["--features", "fast"], profile: &["opt-level=3"], flags: FOR_NODE };
 /// Without the schema engine.
 const SLIM: Form = Form {
     name: "wasm-slim",
-    profile: "wasm-size",
     extra: &["--no-default-features", "--features", "slim"],
-    rust_flags: &[COMPACT_DIGESTS],
-    panics: Panics::Trap,
+    profile: &[],
+    flags: FOR_OLD_BROWSERS,
 };
 /// With ways to break it, for tests alone: what holds a broken instance is the same in every build, and this one is made
 /// in a minute. It panics as Node's does.
 const BREAKABLE: Form = Form {
     name: "wasm-breakable",
-    profile: "wasm-size",
     extra: &["--no-default-features", "--features", "slim,breakable,streams,panic-messages"],
-    rust_flags: &[COMPACT_DIGESTS],
-    panics: Panics::Tell,
+    profile: &[],
+    flags: FOR_NODE,
 };
 /// The same, and it panics as those for browsers do.
 const BREAKABLE_SMALL: Form = Form {
     name: "wasm-breakable-small",
-    profile: "wasm-size",
     extra: &["--no-default-features", "--features", "slim,breakable,streams"],
-    rust_flags: &[COMPACT_DIGESTS],
-    panics: Panics::Trap,
+    profile: &[],
+    flags: FOR_OLD_BROWSERS,
 };
 /// The unrolled form of digests is some kilobytes longer, and digests are short here.
 const COMPACT_DIGESTS: &str = "--cfg=sha2_backend_soft=\"compact\"";
@@ -116,6 +130,10 @@ fn build(form: &Form) -> Result<(), String> {
     let command: Vec<&str> = ["build", "--package", "turnlatch-wasm"].iter().chain(form.extra).copied().collect();
     let wasm = compile(form, &command)?.join("turnlatch_wasm.wasm");
     let out = bindings().join("build").join(form.name);
+    let made = out.join("turnlatch_bg.wasm");
+    if is_newer(&made, &wasm) {
+        return Ok(());
+    }
     if out.exists() {
         std::fs::remove_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
     }
@@ -130,49 +148,61 @@ fn build(form: &Form) -> Result<(), String> {
         .web(true)
         .and_then(|bindgen| bindgen.generate(&out))
         .map_err(|error| format!("wasm-bindgen: {error:#}"))?;
-    no_machine_paths(&out.join("turnlatch_bg.wasm"))
+    no_machine_paths(&made)
+}
+
+/// Whether it was made of this, and by this very program.
+fn is_newer(made: &Path, of: &Path) -> bool {
+    let time = |path: &Path| std::fs::metadata(path).and_then(|found| found.modified()).ok();
+    let program = std::env::current_exe().ok();
+    time(made).is_some_and(|made| {
+        [Some(of), program.as_deref()].iter().all(|source| source.and_then(time).is_some_and(|source| source < made))
+    })
 }
 
 /// Runs a command of cargo in this form, and returns the folder with what came of it.
 fn compile(form: &Form, command: &[&str]) -> Result<PathBuf, String> {
-    // A target folder of its own: the flags are others than those of every other build, and what one form has linked
-    // would be linked again after another.
     let target = repository().join("target").join(form.name);
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(command);
-    if matches!(form.panics, Panics::Trap) {
-        // Neither is stable yet, so the toolchain, whose version is pinned, has to be told that we know.
-        cargo.env("RUSTC_BOOTSTRAP", "1");
+    cargo.args(command).args(["--locked", "--target", TARGET, "--profile", PROFILE]);
+    for setting in form.profile {
+        cargo.arg("--config").arg(format!("profile.{PROFILE}.{setting}"));
+    }
+    // In the new layout every part has a place of its own; otherwise what one form has linked would pass for what another has.
+    // Neither that nor building the standard library is stable yet, so the toolchain, whose version is pinned, has to be told
+    // that we know.
+    cargo.env("RUSTC_BOOTSTRAP", "1").arg("-Zbuild-dir-new-layout");
+    if matches!(form.flags.panics, Panics::Trap) {
         cargo.args(["-Zbuild-std=std,panic_abort", "-Zbuild-std-features=optimize_for_size"]);
     }
     let status = cargo
         .current_dir(repository())
-        .args(["--locked", "--target", TARGET, "--profile", form.profile])
+        .env("CARGO_BUILD_BUILD_DIR", repository().join("target").join(form.flags.parts))
         .arg("--target-dir")
         .arg(&target)
-        .env("CARGO_ENCODED_RUSTFLAGS", rust_flags(form)?)
+        .env("CARGO_ENCODED_RUSTFLAGS", rust_flags(&form.flags)?)
         .status()
         .map_err(|error| format!("cargo does not start: {error}"))?;
     if !status.success() {
         return Err(format!("cargo {} of {} failed", command.join(" "), form.name));
     }
-    Ok(target.join(TARGET).join(form.profile))
+    Ok(target.join(TARGET).join(PROFILE))
 }
 
 /// Panics name source files; the places of this machine are no part of the package.
-fn rust_flags(form: &Form) -> Result<String, String> {
+fn rust_flags(flags: &Flags) -> Result<String, String> {
     let remap = |from: &Path, to: &str| format!("--remap-path-prefix={}={to}", from.display());
     let sysroot = Command::new("rustc")
         .args(["--print", "sysroot"])
         .output()
         .map_err(|error| format!("rustc does not start: {error}"))?;
     let sysroot = PathBuf::from(String::from_utf8_lossy(&sysroot.stdout).trim());
-    let trap: &[&str] = match form.panics {
+    let trap: &[&str] = match flags.panics {
         Panics::Tell => &[],
         Panics::Trap => &["-Zunstable-options", "-Cpanic=immediate-abort"],
     };
-    let own = form.rust_flags.iter().chain(trap).map(|&flag| flag.to_owned());
-    let flags = [
+    let own = flags.rust.iter().chain(trap).map(|&flag| flag.to_owned());
+    let all = [
         remap(&home(), "home"),
         remap(&cargo_home(), "crates"),
         remap(&sysroot, "rust"),
@@ -180,7 +210,7 @@ fn rust_flags(form: &Form) -> Result<String, String> {
         // Where the stack was before a call is what has to be put back when the call did not return.
         "-Clink-arg=--export=__stack_pointer".to_owned(),
     ];
-    Ok(flags.into_iter().chain(own).collect::<Vec<_>>().join("\x1f"))
+    Ok(all.into_iter().chain(own).collect::<Vec<_>>().join("\x1f"))
 }
 
 fn no_machine_paths(wasm: &Path) -> Result<(), String> {
