@@ -31,6 +31,9 @@ PYTHON ?= python3
 # The tests start hundreds of Python processes, and each would compile anew what it imports.
 unexport PYTHONDONTWRITEBYTECODE
 NPM ?= npm
+# For what speaks to this machine alone: where more certificates are named, each process of Node reads them all when it starts,
+# which takes longer than the rest of its start, and the tests start thousands.
+NO_CERTIFICATES := env -u NODE_EXTRA_CA_CERTS
 VENV := $(CURDIR)/.venv
 UV := $(VENV)/bin/uv
 # An empty environment on the Python that is asked for, and none that uv would fetch.
@@ -203,22 +206,18 @@ check-console: setup-console
 # the place of what was built here.
 test: ## Every test: vectors in every runtime, properties, the exhaustive walk, examples, READMEs; and one table of the gates (docs/reliability.md)
 	@rm -rf target/gates
-	@$(MAKE) $(SIDE_BY_SIDE) IN_LANES=1 test-services test-rust test-hosts test-python test-console test-js growth no-io supply-chain fuzz
+	@$(MAKE) $(SIDE_BY_SIDE) IN_LANES=1 test-services test-rust test-js test-hosts test-console test-python fuzz growth no-io supply-chain
 	@$(MAKE) package
 	$(PYTHON) scripts/gates.py
 
-# Two lanes, if everything is tested: in one there is much waiting, for processes, databases and pages; the other computes, and
-# what it compiles leaves the processors to the first whenever that wants them.
+# If everything is tested, two targets run at a time, in the order of that list. One of the two mostly waits, for processes,
+# databases and pages, so these do not run beside each other; what is compiled leaves the processors to them.
 ifdef IN_LANES
 CARGO := nice -n 5 $(CARGO)
 test-hosts: | test-services
 test-console: | test-hosts
-test-python: | test-rust
-test-js: | test-python
-growth: | test-js
-no-io: | growth
-supply-chain: | no-io
-fuzz: | supply-chain
+test-js: | test-rust
+test-python fuzz growth no-io supply-chain: | test-services test-rust
 endif
 
 # Hours: ten million random events in each runtime, ten minutes for each fuzzer, every fault with every callback, and all mutants.
@@ -281,13 +280,13 @@ test-hosts: setup-python setup-wasm setup-postgres
 	$(NEW_VENV) $(HOSTS_VENV)
 	$(UV) pip install --quiet --python $(HOSTS_VENV)/bin/python --constraint bindings-python/requirements-dev.txt "$$(echo $(VENV)/wheels/*.whl)[dbos]" pytest pytest-xdist
 	cd $(HOSTS_VENV) && bin/pytest -q --numprocesses 3 --dist worksteal --config-file $(CURDIR)/bindings-python/pyproject.toml $(CURDIR)/bindings-python/tests/hosts
-	cd bindings-wasm && node scripts/test.mjs --hosts
+	cd bindings-wasm && $(NO_CERTIFICATES) node scripts/test.mjs --hosts
 
 # Chromium has to be there; CHROMIUM names it if it is not where systems put it. Python has to be there for the files that
 # both packages share.
 test-js: setup-js setup-python suites conformance differential-scripts
 	$(CARGO) run --quiet --locked --profile xtask --package xtask -- wasm --breakable
-	cd bindings-wasm && node scripts/test.mjs
+	cd bindings-wasm && $(NO_CERTIFICATES) node scripts/test.mjs
 	cd bindings-wasm && node scripts/consumers.mjs
 
 # Real processes: each service is started, killed and asked over HTTP. Most of it is waiting, so three tests run at a time.
@@ -295,13 +294,13 @@ test-js: setup-js setup-python suites conformance differential-scripts
 # Real agent programs are among them, on a model that follows a script, and services that share a real database.
 test-services: setup-services setup-agents setup-postgres
 	node --test tests/model-server/test/*.test.mjs
-	$(SERVICE_VENV)/bin/pytest -q --numprocesses 3 --dist worksteal --rootdir tests/http -p no:cacheprovider tests/http
+	$(NO_CERTIFICATES) $(SERVICE_VENV)/bin/pytest -q --numprocesses 3 --dist worksteal --rootdir tests/http -p no:cacheprovider tests/http
 
 # Clicks and keys in Chromium, on the Python service as a real process.
 # Both services answer alike (test-services); the second one shows that the console works with either.
 test-console: setup-console setup-services setup-browser
-	cd examples/console && node tests/run.mjs
-	cd examples/console && SERVICE=node node tests/run.mjs agent-words answering connection deciding
+	cd examples/console && $(NO_CERTIFICATES) node tests/run.mjs
+	cd examples/console && SERVICE=node $(NO_CERTIFICATES) node tests/run.mjs agent-words answering connection deciding
 
 compare: setup-python setup-js ## Run all vectors in Rust, Python, Node and Chromium, and compare what they print byte for byte
 	$(VENV)/bin/python scripts/compare.py
