@@ -206,13 +206,14 @@ check-console: setup-console
 # the place of what was built here.
 test: ## Every test: vectors in every runtime, properties, the exhaustive walk, examples, READMEs; and one table of the gates (docs/reliability.md)
 	@rm -rf target/gates
-	@$(MAKE) $(SIDE_BY_SIDE) IN_LANES=1 test-services test-rust test-js test-hosts test-console test-python fuzz growth no-io supply-chain
+	@$(MAKE) $(SIDE_BY_SIDE) TESTING_ALL=1 test-services test-rust test-js test-hosts test-console test-python fuzz growth no-io supply-chain
 	@$(MAKE) package
 	$(PYTHON) scripts/gates.py
 
-# If everything is tested, two targets run at a time, in the order of that list. One of the two mostly waits, for processes,
-# databases and pages, so these do not run beside each other; what is compiled leaves the processors to them.
-ifdef IN_LANES
+# If everything is tested, two targets run at a time, roughly in the order of that list. Services, hosts and the console mostly
+# wait, for processes, databases and pages, so they run beside what computes and not beside each other; what is compiled leaves
+# the processors to them.
+ifdef TESTING_ALL
 CARGO := nice -n 5 $(CARGO)
 test-hosts: | test-services
 test-console: | test-hosts

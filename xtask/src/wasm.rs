@@ -7,6 +7,8 @@ use wasm_bindgen_cli_support::Bindgen;
 
 const TARGET: &str = "wasm32-unknown-unknown";
 const PROFILE: &str = "wasm";
+/// What the generator of the glue makes of a wasm file.
+const GLUED: &str = "turnlatch_bg.wasm";
 
 /// A form that `bindings-wasm` is built in.
 struct Form {
@@ -130,13 +132,12 @@ fn build(form: &Form) -> Result<(), String> {
     let command: Vec<&str> = ["build", "--package", "turnlatch-wasm"].iter().chain(form.extra).copied().collect();
     let wasm = compile(form, &command)?.join("turnlatch_wasm.wasm");
     let out = bindings().join("build").join(form.name);
-    let made = out.join("turnlatch_bg.wasm");
-    if is_newer(&made, &wasm) {
+    if is_newer(&out.join(GLUED), &wasm) {
         return Ok(());
     }
-    if out.exists() {
-        std::fs::remove_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
-    }
+    // It takes its place when it is whole and has been looked at, so that nothing else passes for up to date.
+    let part = bindings().join("build").join(format!("{}.part", form.name));
+    remove(&part)?;
     Bindgen::new()
         .input_path(&wasm)
         .out_name("turnlatch")
@@ -146,9 +147,18 @@ fn build(form: &Form) -> Result<(), String> {
         // A broken instance is replaced by a fresh one of the same module.
         .reset_state_function(true)
         .web(true)
-        .and_then(|bindgen| bindgen.generate(&out))
+        .and_then(|bindgen| bindgen.generate(&part))
         .map_err(|error| format!("wasm-bindgen: {error:#}"))?;
-    no_machine_paths(&made)
+    no_machine_paths(&part.join(GLUED))?;
+    remove(&out)?;
+    std::fs::rename(&part, &out).map_err(|error| format!("{}: {error}", out.display()))
+}
+
+fn remove(folder: &Path) -> Result<(), String> {
+    if !folder.exists() {
+        return Ok(());
+    }
+    std::fs::remove_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))
 }
 
 /// Whether it was made of this, and by this very program.
