@@ -244,8 +244,12 @@ impl Finder<'_> {
     fn prose_objects(&mut self, prose: &str, offset: usize) {
         let mut scanner = Scanner::new(prose, self.max_depth).wanting(&WANTED);
         let mut debris = DebrisStack::default();
+        let mut unclosed = None;
         let mut at = 0;
         while let Some((start, bracket)) = debris.next_bracket(prose, at) {
+            if unclosed.get_or_insert_with(|| Unclosed::of(prose)).tells_nothing(start, self.contents.fault) {
+                break;
+            }
             if let Some(closed) = closed_by(bracket) {
                 if let Some(before) = debris.close(closed) {
                     self.objects(Source::Prose).rewind(before.objects);
@@ -316,7 +320,7 @@ impl Finder<'_> {
         if fault != Fault::Syntax || matches!(inside.bytes().next(), Some(b'"' | b'\'')) {
             self.note_fault(fault);
         }
-        if inside.starts_with("\"ask_user\"") {
+        if inside.starts_with(BROKEN_QUESTION) {
             self.contents.broken_questions += 1;
         }
     }
@@ -324,6 +328,30 @@ impl Finder<'_> {
     /// The first fault is the one that is told.
     fn note_fault(&mut self, fault: Fault) {
         self.contents.fault.get_or_insert(fault);
+    }
+}
+
+/// What stands behind the last closing bracket: no object ends there, and nothing that was found is undone. All that can be
+/// learnt is what was meant as JSON, so that a flood of brackets is not read one by one.
+struct Unclosed {
+    start: usize,
+    /// Without a quotation mark there is no key.
+    has_quotes: bool,
+    /// Broken questions are counted; of everything else the first fault is told.
+    names_question: bool,
+}
+
+impl Unclosed {
+    fn of(prose: &str) -> Unclosed {
+        let start = memchr::memrchr2(b'}', b']', prose.as_bytes()).map_or(0, |last| last + 1);
+        let rest = prose.get(start..).unwrap_or_default();
+        let has_quotes = memchr::memchr2(b'"', b'\'', rest.as_bytes()).is_some();
+        let names_question = has_quotes && text::places_by(rest, BROKEN_QUESTION, RARE_SIGN).next().is_some();
+        Unclosed { start, has_quotes, names_question }
+    }
+
+    fn tells_nothing(&self, at: usize, fault: Option<Fault>) -> bool {
+        at >= self.start && !(self.has_quotes && (fault.is_none() || self.names_question))
     }
 }
 
@@ -393,6 +421,10 @@ const WANTED: [&str; 10] = {
     [DONE_MARKER, a, b, c, d, e, f, g, h, i]
 };
 const YAML_FENCE_TAG: &str = "ask_user_yaml";
+/// What a question that cannot be read begins with, behind its brace.
+const BROKEN_QUESTION: &str = "\"ask_user\"";
+/// Its underscore.
+const RARE_SIGN: usize = 4;
 
 #[cfg(test)]
 mod tests {
