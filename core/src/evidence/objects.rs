@@ -244,10 +244,14 @@ impl Finder<'_> {
     fn prose_objects(&mut self, prose: &str, offset: usize) {
         let mut scanner = Scanner::new(prose, self.max_depth).wanting(&WANTED);
         let mut debris = DebrisStack::default();
-        let mut unclosed = None;
+        let (mut brackets, mut unclosed) = (0, None);
         let mut at = 0;
         while let Some((start, bracket)) = debris.next_bracket(prose, at) {
-            if unclosed.get_or_insert_with(|| Unclosed::of(prose)).tells_nothing(start, self.contents.fault) {
+            brackets += 1;
+            if brackets == MANY_BRACKETS {
+                unclosed = Some(Unclosed::of(prose));
+            }
+            if unclosed.as_ref().is_some_and(|unclosed| unclosed.tells_nothing(start, self.contents.fault)) {
                 break;
             }
             if let Some(closed) = closed_by(bracket) {
@@ -420,6 +424,8 @@ const WANTED: [&str; 10] = {
     let [a, b, c, d, e, f, g, h, i] = ask_user::ASK_KEYS;
     [DONE_MARKER, a, b, c, d, e, f, g, h, i]
 };
+/// Fewer are read sooner than a long text is searched for the last one.
+const MANY_BRACKETS: usize = 64;
 const YAML_FENCE_TAG: &str = "ask_user_yaml";
 /// What a question that cannot be read begins with, behind its brace.
 const BROKEN_QUESTION: &str = "\"ask_user\"";
