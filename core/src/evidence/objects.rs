@@ -250,6 +250,7 @@ impl Finder<'_> {
             brackets += 1;
             if brackets == MANY_BRACKETS {
                 unclosed = Some(Unclosed::of(prose));
+                self.contents.steps += prose.len() as u64;
             }
             if unclosed.as_ref().is_some_and(|unclosed| unclosed.tells_nothing(start, self.contents.fault)) {
                 break;
@@ -435,6 +436,23 @@ const RARE_SIGN: usize = 4;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn behind_the_last_closing_bracket_only_what_was_meant_as_json_tells_something() {
+        let told = |prose: &str, at: usize| {
+            let unclosed = Unclosed::of(prose);
+            [None, Some(Fault::Syntax)].map(|fault| !unclosed.tells_nothing(at, fault))
+        };
+        assert_eq!(told("{a} {", 0), [true, true]);
+        assert_eq!(told("[a] {", 2), [true, true]);
+        assert_eq!(told("{a} {", 4), [false, false]);
+        assert_eq!(told("{a} {", 3), [false, false]);
+        assert_eq!(told("{\"a\"} {", 6), [false, false]);
+        assert_eq!(told("{a} {\"a", 4), [true, false]);
+        assert_eq!(told("{a} {'a", 4), [true, false]);
+        assert_eq!(told("{a} {\"ask_user\"", 4), [true, true]);
+        assert_eq!(told("{", 0), [false, false]);
+    }
 
     #[test]
     fn the_last_few_know_how_many_there_were() {
