@@ -455,6 +455,15 @@ mod tests {
     }
 
     #[test]
+    fn a_flood_of_brackets_is_read_until_there_are_many() {
+        let text = "{".repeat(1000);
+        // The marker is looked for, fences are, and brackets are; the whole is no object at its second byte.
+        let searches = 3 * 1000 + 2;
+        let read = u64::try_from(MANY_BRACKETS).unwrap() - 1;
+        assert_eq!(find(&text, 8).steps, searches + read + 1000);
+    }
+
+    #[test]
     fn the_last_few_know_how_many_there_were() {
         let mut recent = Recent::default();
         for number in 0..MAX_CANDIDATES + 5 {
