@@ -220,8 +220,8 @@ impl Bench<'_> {
             Err(missing) => missing,
         };
         self.say(missing);
-        if let Some(failure) = self.out_of_attempts(position) {
-            return failure;
+        if let Some(ruling) = self.out_of_attempts(position, missing) {
+            return ruling;
         }
         self.say(Said::Waits);
         Ruling::Wait
@@ -246,9 +246,13 @@ impl Bench<'_> {
         Ok(self.complete(Said::SoftFits))
     }
 
-    /// GATE-6, and the limit of questions in one run.
-    fn out_of_attempts(&mut self, position: Position) -> Option<Ruling> {
+    /// GATE-6, and the limit of questions in one run. `missing` is what kept the turn from GATE-5.
+    fn out_of_attempts(&mut self, position: Position, missing: Said) -> Option<Ruling> {
         match self.plan.max_attempt {
+            // Nobody can answer any more, so a question or a declined marker must not throw a valid result away.
+            Some(max) if position.attempt_number >= max && missing.holds_back() && self.found.has_output_object => {
+                return Some(self.complete(Said::LastAttemptFits));
+            }
             Some(max) if position.attempt_number >= max => {
                 let message =
                     format!("attempt {} of {max} ended without evidence of completion", position.attempt_number);

@@ -164,7 +164,7 @@ impl Plain {
         if matches!(self.source, Some(Source::JsonFence | Source::Fence | Source::Prose)) {
             warnings.push(Note::new(Code::OutputRepairedGeneric, REPAIRED));
         }
-        if self.outcome == Verdict::Succeeded && self.said.contains(&Some(Said::SoftFits)) {
+        if self.outcome == Verdict::Succeeded && self.said().any(Said::is_soft) {
             warnings.push(Note::new(Code::InteractiveCompletedWithoutDoneMarker, UNMARKED));
         }
         warnings
@@ -273,11 +273,22 @@ sentences! {
     FitsButNoObject "GATE-5" "the output fits the schema, but it is not an object"
     AttemptsUnlimited "GATE-6" "attempts are not limited"
     AttemptsLeft "GATE-6" ""
+    LastAttemptFits "GATE-6" "no attempt is left and the output fits the schema"
     Waits "GATE-7" ""
     ArtifactsExist "GATE-8" "every required artifact exists"
 }
 
 impl Said {
+    /// Whether a valid output was there, but the same turn asked or declined the marker.
+    pub(super) fn holds_back(self) -> bool {
+        matches!(self, Said::FitsButAsks | Said::FitsButDeclined)
+    }
+
+    /// Whether a valid output completes the run without the marker.
+    fn is_soft(self) -> bool {
+        matches!(self, Said::SoftFits | Said::LastAttemptFits)
+    }
+
     fn read(check: &GateCheck) -> Option<Said> {
         let is_it = |said: &Said| said.words() == (&*check.gate, &*check.detail);
         Said::ALL.iter().copied().find(is_it).or(match &*check.gate {

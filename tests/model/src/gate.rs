@@ -109,15 +109,18 @@ pub fn judge(settings: &Settings, attempt: u8, asked: u8, report: &Report) -> Ve
             (true, output) => by_output(output, "GATE-4"),
         };
     }
+    let is_last = settings.max_attempt.is_some_and(|max| attempt >= max);
     if settings.schema && report.output == Output::Valid {
         let holds_back = report.asks || report.marker == Marker::False;
         match settings.soft {
             Soft::Always => return Verdict::Complete { soft: true, rule: "GATE-5" },
             Soft::UnlessAsking if !holds_back => return Verdict::Complete { soft: true, rule: "GATE-5" },
+            // No further turn could use an answer.
+            Soft::UnlessAsking if is_last => return Verdict::Complete { soft: true, rule: "GATE-6 soft" },
             Soft::UnlessAsking | Soft::Never => {}
         }
     }
-    if settings.max_attempt.is_some_and(|max| attempt >= max) {
+    if is_last {
         return Verdict::Fail { code: Code("INTERACTIVE_MAX_ATTEMPT_EXCEEDED"), rule: "GATE-6" };
     }
     if settings.question_limit.is_some_and(|limit| asked >= limit) {

@@ -128,6 +128,7 @@ struct Seen<'a> {
     report: &'a Report,
     /// No further attempt, or no further question, is allowed.
     last: Option<&'static str>,
+    is_last_attempt: bool,
 }
 
 impl Seen<'_> {
@@ -140,7 +141,7 @@ impl Seen<'_> {
         let holds_back = self.report.asks || self.report.marker == Marker::False;
         let may = match self.settings.soft {
             Soft::Always => true,
-            Soft::UnlessAsking => !holds_back,
+            Soft::UnlessAsking => !holds_back || self.is_last_attempt,
             Soft::Never => false,
         };
         self.settings.schema && self.report.output == Output::Valid && may
@@ -206,7 +207,7 @@ fn completion_fits(settings: &Settings, before: &Run, event: Event, after: &Run)
         settings.max_attempt.is_some_and(|max| attempt >= max).then_some("INTERACTIVE_MAX_ATTEMPT_EXCEEDED");
     let no_question = settings.question_limit.is_some_and(|limit| before.history.len() >= usize::from(limit));
     let last = no_attempt.or(no_question.then_some("INTERACTION_LIMIT_EXCEEDED"));
-    let seen = Seen { settings, report: &report, last };
+    let seen = Seen { settings, report: &report, last, is_last_attempt: no_attempt.is_some() };
     let rows: Vec<&Row> = COMPLETION.iter().filter(|(fits, ..)| fits(&seen)).collect();
     let [(_, status, note)] = rows.as_slice() else { return false };
     let (error, warns) = match status {

@@ -179,7 +179,7 @@ fn sequence(executed: &Vector, index: usize) -> String {
 const BOUNDS: Bounds = Bounds { attempts: 2, retries: 1 };
 
 /// Every row that a transition can come to.
-const RULES: [&str; 36] = [
+const RULES: [&str; 37] = [
     "ARROW-2",
     "ARROW-9",
     "ARROW-10 fail",
@@ -192,6 +192,7 @@ const RULES: [&str; 36] = [
     "GATE-4",
     "GATE-5",
     "GATE-6",
+    "GATE-6 soft",
     "GATE-7",
     "GATE-10",
     "GATE-11",

@@ -105,14 +105,13 @@ fn assert_decided_by_the_table(plan: &RunPlan, report: &TurnReport, judged: &Jud
     let process_failed = report.failure_reason.is_some() || report.exit_code.is_some_and(|code| code != 0);
     let complete = plan.output_schema.is_none() || evidence.output == OutputState::Valid;
     let is_object = report.output.as_ref().is_none_or(Value::is_object);
-    let soft = plan.output_schema.is_some()
+    let is_last = plan.max_attempt.is_some_and(|max| report.attempt_number >= max);
+    let fits = plan.output_schema.is_some()
         && evidence.output == OutputState::Valid
         && is_object
-        && match plan.soft_completion {
-            SoftCompletion::Never => false,
-            SoftCompletion::Always => true,
-            SoftCompletion::UnlessAsking => !evidence.asks && evidence.marker == Marker::Absent,
-        };
+        && plan.soft_completion != SoftCompletion::Never;
+    let holds_back = evidence.asks || evidence.marker == Marker::Declined;
+    let soft = fits && (plan.soft_completion == SoftCompletion::Always || !holds_back);
     let bad_output = match evidence.output {
         OutputState::Missing => "OUTPUT_MISSING",
         OutputState::Unparsable => "OUTPUT_UNPARSABLE",
@@ -127,14 +126,17 @@ fn assert_decided_by_the_table(plan: &RunPlan, report: &TurnReport, judged: &Jud
         if complete { (Verdict::Succeeded, "GATE-3", None) } else { (Verdict::Failed, "GATE-4", Some(bad_output)) }
     } else if soft {
         (Verdict::Succeeded, "GATE-5", None)
-    } else if plan.max_attempt.is_some_and(|max| report.attempt_number >= max) {
+    } else if fits && is_last {
+        (Verdict::Succeeded, "GATE-6", None)
+    } else if is_last {
         (Verdict::Failed, "GATE-6", Some("INTERACTIVE_MAX_ATTEMPT_EXCEEDED"))
     } else {
         (Verdict::WaitingUser, "GATE-7", None)
     };
     assert_eq!(found, expected, "{evidence:?}");
     let warned = judged.decision.warnings.iter().any(|note| note.code.as_str() == SOFT_WARNING);
-    assert_eq!(warned, rule == "GATE-5", "a soft completion, and nothing else, is warned of");
+    let softly = *outcome == Verdict::Succeeded && matches!(rule.as_ref(), "GATE-5" | "GATE-6");
+    assert_eq!(warned, softly, "a soft completion, and nothing else, is warned of");
 }
 
 /// A marker that was found was written: its name stands there, or escapes that spell it (MARK-2).
