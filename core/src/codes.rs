@@ -151,6 +151,9 @@ codes! {
     EventMalformed "EVENT_MALFORMED" Rejection 400
         "The event is not one the core knows, or a field of it is missing or wrong."
         "Send the event in the documented form."
+    EventUnknownAttempt "EVENT_UNKNOWN_ATTEMPT" Rejection 400
+        "A turn was reported that was never started."
+        "Report the attempt_number of the start_turn or inject_reply that began the turn."
     RunNotInteractive "RUN_NOT_INTERACTIVE" Rejection 400
         "A reply came for a run in mode auto."
         "Replies are for interactive runs only."

@@ -106,11 +106,15 @@ fn counters(run: &Run) -> Result<(), Broken> {
 /// would be that of an earlier effect.
 fn fewest_events(run: &Run) -> u64 {
     let attempts = u64::from(run.attempt_number());
-    let grants = if run.plan().profile == Profile::StickyProcess { attempts.min(1) } else { attempts };
-    let closed_by_the_end = run.history().last().is_some_and(|record| record.response.is_none());
+    let sticky = run.plan().profile == Profile::StickyProcess;
+    let grants = if sticky { attempts.min(1) } else { attempts };
+    let ended_with_question = run.history().last().is_some_and(|record| {
+        // An event after a sticky wait's deadline makes the automatic decision and may end the run in one step (TIME-4).
+        record.response.is_none() || (sticky && record.resolution_mode == ResolutionMode::AutoDecideTimeout)
+    });
     let last = match run.state() {
         State::WaitingUser(_) => 1,
-        State::Ended(_) => u64::from(!closed_by_the_end),
+        State::Ended(_) => u64::from(!ended_with_question),
         State::Queued(_) | State::Running(_) => 0,
     };
     1 + grants + 2 * run.history().len() as u64 + last

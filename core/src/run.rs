@@ -13,9 +13,9 @@ use crate::journal::JournalEntry;
 use crate::observe::Observation;
 use crate::plan::RunPlan;
 use crate::receipt::{Receipt, ReceiptKind, Rejected};
-use crate::state::{BegunBy, Ended, Outcome, Running, State, Status};
+use crate::state::{BegunBy, Ended, Outcome, Running, State, Status, WaitingUser};
 use crate::time::Timestamp;
-use crate::transition::{self, Step};
+use crate::transition::{self, Next, Step};
 use crate::wire::record;
 use crate::write::writable;
 
@@ -198,6 +198,7 @@ impl Run {
             let message = "there is no validator: bring one before the run is made or loaded";
             return Err(Rejected { code: Code::ValidatorMissing, message: message.to_owned(), receipt: None });
         }
+        self.check_attempt(&event)?;
         transition::step(self, &event, now.max(self.life.updated_at), &mut prepared.step)?;
         prepared.now = now;
         if let Some(next) = &mut prepared.step.next {
@@ -243,6 +244,13 @@ impl Run {
         if decision.is_some() {
             life.decision = decision;
         }
+    }
+
+    /// The run that comes of a step, beside this one.
+    pub(crate) fn after(&self, next: Next, now: Timestamp) -> Run {
+        let mut run = self.clone();
+        run.advance(&mut Prepared { step: Step { next: Some(next), ..Step::default() }, decision: None, now });
+        run
     }
 
     /// Undoes a step that has added nothing to the history.
@@ -401,6 +409,32 @@ impl Run {
 
     pub(crate) fn next_interaction_id(&self) -> u64 {
         self.history.len() as u64 + 1
+    }
+
+    /// The wait of a sticky process whose deadline has passed: the clock decides it, not the timer (TIME-4). A resumable
+    /// wait takes a reply for as long as the automatic decision is not made, and costs no slot.
+    pub(crate) fn overdue(&self, now: Timestamp) -> Option<&WaitingUser> {
+        match &self.life.state {
+            State::WaitingUser(waiting) if waiting.kept_slot.is_some() => {
+                waiting.pending.deadline_at.is_some_and(|deadline| deadline <= now).then_some(waiting)
+            }
+            _ => None,
+        }
+    }
+
+    /// LIFE-1: a turn that was never started cannot have been late.
+    fn check_attempt(&self, event: &Event) -> Result<(), Rejected> {
+        let reported = match event {
+            Event::TurnFinished(report) => report.attempt_number,
+            Event::TurnDecided(turn) => turn.attempt_number,
+            _ => return Ok(()),
+        };
+        let last = self.life.attempt_number;
+        if (1..=last).contains(&reported) {
+            return Ok(());
+        }
+        let message = format!("attempt {reported} was never started; the last one that was is {last}");
+        Err(Rejected { code: Code::EventUnknownAttempt, message, receipt: None })
     }
 
     /// Whether a report is about the turn now under way: the right number, and the right slot if it names one.

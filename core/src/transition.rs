@@ -26,7 +26,7 @@ pub(crate) struct Step {
 }
 
 /// The parts of a run that a step replaces or adds.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Next {
     pub(crate) state: Option<State>,
     pub(crate) attempt_number: u32,
@@ -42,7 +42,27 @@ pub(crate) struct Next {
 /// # Errors
 /// [`Rejected`] for a request that cannot be taken. Facts are never rejected: late and repeated ones are absorbed.
 pub(crate) fn step(run: &Run, event: &Event, now: Timestamp, step: &mut Step) -> Result<(), Rejected> {
-    let mut draft = Draft { run, now, revision: run.revision().saturating_add(1), step };
+    let revision = run.revision().saturating_add(1);
+    let Some(waiting) = run.overdue(now) else {
+        return take(event, Draft { run, now, revision, step });
+    };
+    // TIME-4: the deadline is applied first, in the same step, and the event meets the run that comes of it.
+    Draft { run, now, revision, step: &mut *step }.deadline(waiting);
+    let Some(next) = step.next.clone() else { return Ok(()) };
+    let run = run.after(next, now);
+    match take(event, Draft { run: &run, now, revision, step: &mut *step }) {
+        // What the deadline did stands, so a request that comes too late is a result with a receipt.
+        Err(Rejected { receipt: Some(receipt), .. }) => {
+            step.applied.receipt = Some(*receipt);
+            Ok(())
+        }
+        taken => taken,
+    }
+}
+
+/// One arm per arrow of the diagram.
+fn take(event: &Event, mut draft: Draft) -> Result<(), Rejected> {
+    let run = draft.run;
     match (run.state(), event) {
         (State::Queued(queued), Event::SlotGranted { slot_id }) if *slot_id == queued.slot_id => {
             draft.start_turn(queued);
@@ -301,6 +321,11 @@ impl Draft<'_> {
 
     /// any state, unchanged: a slot nobody wants goes back
     fn give_back(&mut self, slot_id: &str) {
+        let release = |effect: &Effect| matches!(&effect.action, Action::ReleaseSlot { slot_id: id } if id == slot_id);
+        // The deadline may just have released the slot that is granted again (TIME-4).
+        if self.step.applied.effects.iter().any(release) {
+            return;
+        }
         self.release(slot_id);
         // The run stays as it is, and has a step more all the same.
         self.next();

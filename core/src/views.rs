@@ -177,7 +177,7 @@ pub struct AllowedRequest {
     pub deadline_at: Option<Timestamp>,
     /// Bytes a response may have, as text or as JSON text.
     pub max_response_bytes: Option<usize>,
-    /// Milliseconds left until then; 0 once it has passed and nobody has acted on it yet.
+    /// Milliseconds left until then; 0 once the deadline of a resumable wait has passed and no automatic decision is made yet.
     pub remaining_ms: Option<u64>,
 }
 
@@ -232,7 +232,7 @@ impl Run {
     /// The requests that would be taken now, and for the others the reason (VIEW-3).
     #[must_use]
     pub fn allowed(&self, now: Timestamp) -> Allowed {
-        Allowed { revision: self.revision(), requests: vec![self.allowed_reply(now), self.allowed_cancel()] }
+        Allowed { revision: self.revision(), requests: vec![self.allowed_reply(now), self.allowed_cancel(now)] }
     }
 
     fn allowed_reply(&self, now: Timestamp) -> AllowedRequest {
@@ -241,6 +241,9 @@ impl Run {
             return AllowedRequest::refused("reply", code);
         };
         let now = now.max(self.updated_at());
+        if self.overdue(now).is_some() {
+            return AllowedRequest::refused("reply", Code::StaleInteraction);
+        }
         AllowedRequest {
             arguments: Some(reply_schema(pending.interaction_id)),
             max_response_bytes: Some(self.plan().limits.reply_bytes),
@@ -250,8 +253,9 @@ impl Run {
         }
     }
 
-    fn allowed_cancel(&self) -> AllowedRequest {
-        if self.status().is_end() {
+    fn allowed_cancel(&self, now: Timestamp) -> AllowedRequest {
+        let fails = self.plan().require_user_reply && self.overdue(now.max(self.updated_at())).is_some();
+        if self.status().is_end() || fails {
             return AllowedRequest::refused("cancel", Code::RunAlreadyEnded);
         }
         AllowedRequest { arguments: Some(cancel_schema()), ..AllowedRequest::granted("cancel") }

@@ -2,7 +2,7 @@
 
 use crate::gate::Output;
 use crate::lifecycle;
-use crate::words::{Effect, Event, FOREIGN_SLOT, Outcome, Phase, Resolution, Run, Settings, Status};
+use crate::words::{Effect, Event, FOREIGN_SLOT, Late, Outcome, Phase, Resolution, Run, Settings, Status};
 
 /// One mistake in the design of the lifecycle or of its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -51,6 +51,8 @@ pub enum Fault {
     QuestionNumberReused,
     /// A reply to an old question answers the new one.
     StaleReplyTaken,
+    /// A sticky wait takes a reply after its deadline, because no timer was delivered.
+    LateReplyTaken,
     /// A reply that was accepted is not recorded.
     ReplyForgotten,
     /// A reply is recorded twice.
@@ -77,7 +79,7 @@ pub enum Fault {
 
 impl Fault {
     /// All of them.
-    pub const ALL: [Fault; 33] = [
+    pub const ALL: [Fault; 34] = [
         Fault::GrantWithoutId,
         Fault::RepeatedGrantGivenBack,
         Fault::UnwantedGrantKept,
@@ -100,6 +102,7 @@ impl Fault {
         Fault::RetryStartsOver,
         Fault::QuestionNumberReused,
         Fault::StaleReplyTaken,
+        Fault::LateReplyTaken,
         Fault::ReplyForgotten,
         Fault::ReplyRecordedTwice,
         Fault::QuestionForgotten,
@@ -141,6 +144,7 @@ fn misread(fault: Fault, mut settings: Settings, run: &Run, mut event: Event) ->
         }
         (Fault::AutoAsks, Event::TurnFinished { .. }) => settings.interactive = true,
         (Fault::AttemptsUnlimited, _) => settings.max_attempt = None,
+        (Fault::LateReplyTaken, Event::Late(Late::Reply(reply))) => event = Event::Reply(*reply),
         (Fault::StaleReplyTaken, Event::Reply(reply)) => reply.question = run.pending().unwrap_or(reply.question),
         _ => {}
     }

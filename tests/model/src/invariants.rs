@@ -26,6 +26,9 @@ pub fn properties() -> Vec<Property<Host>> {
         kept("a timer follows its question", |_, world| world.broken != Some(Rule::TimerFollowsQuestion)),
         kept("the completion table", |_, world| world.broken != Some(Rule::CompletionTable)),
         kept("the table of waits", |_, world| world.broken != Some(Rule::WaitTable)),
+        kept("the deadline of a sticky wait is decided by the clock", |_, world| {
+            world.broken != Some(Rule::DeadlineByClock)
+        }),
         kept("no turn is begun twice", |_, world| world.broken != Some(Rule::TurnBegunTwice)),
         kept("no turn is begun without its slot", |_, world| world.broken != Some(Rule::TurnWithoutSlot)),
         kept("auto never waits", |host, world| {

@@ -1,17 +1,27 @@
 //! What a run does when something happens to it: sections 3, 5 and 6 of the spec, in small numbers instead of words.
 
 use crate::gate::{self, Report, Verdict};
-use crate::replies::{self, Receipt, Reply};
-use crate::words::{Begin, Code, Effect, Event, Outcome, Phase, Record, Resolution, Run, Settings, Status};
+use crate::replies::{self, Receipt, Reply, Revision};
+use crate::words::{Begin, Code, Effect, Event, Late, Outcome, Phase, Record, Resolution, Run, Settings, Status};
 
 /// The arrows of section 3.
 #[must_use]
 pub fn step(settings: &Settings, run: &Run, event: Event) -> Outcome {
     match (run.phase, event) {
+        // LIFE-1: a turn that was never started cannot be late.
+        (_, Event::TurnFinished { attempt, .. } | Event::Late(Late::TurnFinished { attempt, .. }))
+            if attempt == 0 || attempt > run.started =>
+        {
+            Outcome { rejected: Some(Code("EVENT_UNKNOWN_ATTEMPT")), ..unmoved(run, "LIFE-1 unknown") }
+        }
+        (Phase::Waiting { slot: Some(_), .. }, Event::Late(late)) => after_deadline(settings, run, late),
+        (_, Event::Late(late)) => step(settings, run, late.into()),
+        // Another question's timer comes after the deadline too.
+        (Phase::Waiting { slot: Some(_), .. }, Event::TimerFired { due: true, .. }) => pass_deadline(settings, run),
         (Phase::Queued { slot: asked, attempt }, Event::SlotGranted { slot }) if slot == asked => {
             let answers = (attempt > 1).then(|| run.history.last().map_or(0, |record| record.question));
             let phase = Phase::Running { slot, attempt, begun_by: Begin::Start };
-            moved(run, phase, vec![Effect::StartTurn { attempt, slot, answers }], "ARROW-2")
+            moved(&started(run, attempt), phase, vec![Effect::StartTurn { attempt, slot, answers }], "ARROW-2")
         }
         // LIFE-2: the slot now held is not given back, any other is.
         (_, Event::SlotGranted { slot }) if run.slot() == Some(slot) => unmoved(run, "LIFE-2 repeated"),
@@ -108,6 +118,28 @@ fn pass_deadline(settings: &Settings, run: &Run) -> Outcome {
     }
 }
 
+/// TIME-4: in a sticky wait the clock decides; what comes then meets the run that the deadline made.
+fn after_deadline(settings: &Settings, run: &Run, late: Late) -> Outcome {
+    let passed = pass_deadline(settings, run);
+    let event = match late {
+        // The revision that its sender has seen is the one before the deadline.
+        Late::Reply(reply) if reply.revision == Revision::Current => {
+            Event::Reply(Reply { revision: Revision::Another, ..reply })
+        }
+        late => late.into(),
+    };
+    let taken = step(settings, &passed.run, event);
+    let deadline = Some((passed.run.status(), passed.effects.len()));
+    let mut effects = passed.effects;
+    for effect in taken.effects {
+        // A repeated grant of the slot that the deadline has just released is not released again.
+        if !effects.contains(&effect) {
+            effects.push(effect);
+        }
+    }
+    Outcome { effects, deadline, rule: "TIME-4", ..taken }
+}
+
 /// TIME-1: a timer that fires early is armed again for the rest.
 fn rearm(run: &Run, question: u8) -> Outcome {
     Outcome { effects: vec![Effect::SetTimer { question }], ..unmoved(run, "TIME-1 early") }
@@ -122,7 +154,12 @@ fn go_on(settings: &Settings, run: &Run, resolution: Resolution, rule: &'static 
     match slot {
         Some(slot) => {
             effects.push(Effect::InjectReply { attempt, slot, question });
-            moved(&resolved, Phase::Running { slot, attempt, begun_by: Begin::Inject }, effects, rule)
+            moved(
+                &started(&resolved, attempt),
+                Phase::Running { slot, attempt, begun_by: Begin::Inject },
+                effects,
+                rule,
+            )
         }
         None => ask_for_slot(&resolved, attempt, effects, rule),
     }
@@ -168,6 +205,10 @@ fn resolve(run: &Run, question: u8, resolution: Resolution) -> Run {
     resolved
 }
 
+fn started(run: &Run, attempt: u8) -> Run {
+    Run { started: attempt, ..run.clone() }
+}
+
 fn ask_for_slot(run: &Run, attempt: u8, mut effects: Vec<Effect>, rule: &'static str) -> Outcome {
     let slot = run.slots + 1;
     effects.push(Effect::AcquireSlot { slot });
@@ -176,9 +217,9 @@ fn ask_for_slot(run: &Run, attempt: u8, mut effects: Vec<Effect>, rule: &'static
 }
 
 fn moved(run: &Run, phase: Phase, effects: Vec<Effect>, rule: &'static str) -> Outcome {
-    Outcome { run: Run { phase, ..run.clone() }, effects, receipt: None, rule }
+    Outcome { run: Run { phase, ..run.clone() }, effects, ..unmoved(run, rule) }
 }
 
 fn unmoved(run: &Run, rule: &'static str) -> Outcome {
-    Outcome { run: run.clone(), effects: Vec::new(), receipt: None, rule }
+    Outcome { run: run.clone(), effects: Vec::new(), receipt: None, rejected: None, deadline: None, rule }
 }

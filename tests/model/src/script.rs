@@ -9,7 +9,7 @@ use crate::hosting::{self, Found};
 use crate::replies::{Reply, Revision};
 use crate::walk::{Transition, Walk};
 use crate::wording::{TIMEOUT_SEC, given, resolution_word, slot_id, status_word, turn};
-use crate::words::{Effect, Event, Outcome, Phase, Record, Resolution, Run, Settings};
+use crate::words::{Effect, Event, Outcome, Phase, Record, Resolution, Run, Settings, Status};
 
 /// A vector without its answers, and what the model says they must be.
 #[derive(Debug)]
@@ -43,8 +43,6 @@ struct Telling {
     revision: u64,
     now: u64,
     deadline: u64,
-    /// The last turn that started.
-    started: u8,
     /// The id under which each effect was last told.
     ids: BTreeMap<Effect, String>,
     steps: Vec<Map<String, Value>>,
@@ -93,7 +91,6 @@ impl Telling {
             revision: 1,
             now: 0,
             deadline: 0,
-            started: 0,
             ids: BTreeMap::from([(first, "r1/1/1".to_owned())]),
             steps: Vec::new(),
             expected: Vec::new(),
@@ -106,8 +103,11 @@ impl Telling {
         let before = self.run.clone();
         let outcome = faults::step(self.fault, &self.settings, &before, event);
         self.now += 1;
-        let at =
-            if matches!(event, Event::TimerFired { due: true, .. }) { self.now.max(self.deadline) } else { self.now };
+        let at = if matches!(event, Event::TimerFired { due: true, .. } | Event::Late(_)) {
+            self.now.max(self.deadline)
+        } else {
+            self.now
+        };
         let told = json!({"at": at, "event": self.words(&event)});
         // LIFE-9: what leaves no trace leaves none on the clock either, so the next event may come before it.
         if outcome.run != before || !outcome.effects.is_empty() {
@@ -131,7 +131,7 @@ impl Telling {
         let resolved_by_core = |record: &&Record| record.resolution == Resolution::AutoDecideTimeout;
         let view = json!({
             "status": status_word(self.run.status()),
-            "attempt_number": self.started,
+            "attempt_number": self.run.started,
             "pending_interaction_id": self.run.pending(),
             "auto_decision_count": self.run.history.iter().filter(resolved_by_core).count(),
             "error": error,
@@ -175,27 +175,39 @@ impl Telling {
     fn answer(&mut self, before: &Run, outcome: &Outcome) -> Value {
         let status = status_word(outcome.run.status());
         let receipt = outcome.receipt.map(|receipt| receipt.name);
-        if let Some(code) = outcome.receipt.and_then(|receipt| receipt.refused) {
+        let refused = outcome.receipt.and_then(|receipt| receipt.refused).filter(|_| outcome.deadline.is_none());
+        if let Some(code) = outcome.rejected.or(refused) {
             return json!({"rejected": code.0, "receipt": receipt});
         }
         let mut effects = Vec::new();
-        for effect in &outcome.effects {
-            let id = format!("r1/{}/{}", self.revision, effects.len() + 1);
-            if let Effect::StartTurn { attempt, .. } | Effect::InjectReply { attempt, .. } = effect {
-                self.started = *attempt;
-            }
-            effects.push(self.effect(effect, &id));
-            self.ids.insert(*effect, id);
+        let (passed, own) = outcome.deadline.unwrap_or((before.status(), 0));
+        let (first, rest) = outcome.effects.split_at(own);
+        self.perform(first, &mut effects);
+        if passed != before.status() {
+            self.notify(passed, None, &mut effects);
         }
-        if outcome.run.status() != before.status() {
-            let mut notify = json!({"type": "notify", "what": "status_changed", "status": status});
-            if let Some(question) = outcome.run.pending() {
-                notify["interaction_id"] = json!(question);
-            }
-            notify["id"] = json!(format!("r1/{}/{}", self.revision, effects.len() + 1));
-            effects.push(notify);
+        self.perform(rest, &mut effects);
+        if outcome.run.status() != passed {
+            self.notify(outcome.run.status(), outcome.run.pending(), &mut effects);
         }
         json!({"effects": effects, "status": status, "receipt": receipt})
+    }
+
+    fn perform(&mut self, effects: &[Effect], written: &mut Vec<Value>) {
+        for effect in effects {
+            let id = format!("r1/{}/{}", self.revision, written.len() + 1);
+            written.push(self.effect(effect, &id));
+            self.ids.insert(*effect, id);
+        }
+    }
+
+    fn notify(&self, status: Status, pending: Option<u8>, written: &mut Vec<Value>) {
+        let mut notify = json!({"type": "notify", "what": "status_changed", "status": status_word(status)});
+        if let Some(question) = pending {
+            notify["interaction_id"] = json!(question);
+        }
+        notify["id"] = json!(format!("r1/{}/{}", self.revision, written.len() + 1));
+        written.push(notify);
     }
 
     /// Effects that were told before, with the ids that they had then.
@@ -249,6 +261,7 @@ impl Telling {
             Event::TimerFired { question, .. } => json!({"type": "timer_fired", "interaction_id": question}),
             Event::Reply(reply) => self.reply(&reply),
             Event::Cancel => json!({"type": "cancel"}),
+            Event::Late(late) => self.words(&late.into()),
         }
     }
 
@@ -261,7 +274,7 @@ impl Telling {
         match reply.revision {
             Revision::Any => {}
             Revision::Current => words["expected_revision"] = json!(self.revision),
-            Revision::Another => words["expected_revision"] = json!(self.revision + 1),
+            Revision::Another => words["expected_revision"] = json!(self.revision + 7),
         }
         words
     }

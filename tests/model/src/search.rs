@@ -12,7 +12,7 @@ use crate::host::{Host, Loss, Pool};
 use crate::hosting;
 use crate::invariants;
 use crate::replies::Reply;
-use crate::words::{Effect, Event, FOREIGN_SLOT, Run, Status};
+use crate::words::{Effect, Event, FOREIGN_SLOT, Late, Run, Status};
 use crate::world::{Holder, Job, Process, Todo, World};
 
 /// What can happen next.
@@ -82,6 +82,7 @@ impl Model for Host {
                 if let Event::TimerFired { question, .. } = *fact {
                     actions.push(Action::Deliver(index, Event::TimerFired { question, due: true }, false));
                 }
+                actions.extend(self.late(index, job, *fact).map(|late| Action::Deliver(index, late, false)));
                 if self.hostile {
                     actions.extend([Action::Deliver(index, *fact, true), Action::Lose(index, *fact)]);
                 }
@@ -91,7 +92,10 @@ impl Model for Host {
             }
             actions.extend((!job.processes.is_empty()).then_some(Action::Die(index)));
             actions.extend(job.timers.iter().map(|question| Action::Fire(index, *question)));
-            actions.extend(Host::requests(job).into_iter().map(|event| Action::Tell(index, event)));
+            for request in Host::requests(job) {
+                actions.push(Action::Tell(index, request));
+                actions.extend(self.late(index, job, request).map(|late| Action::Tell(index, late)));
+            }
             if self.hostile {
                 actions.extend(self.forged(job, index).into_iter().map(|event| Action::Tell(index, event)));
             }
@@ -179,10 +183,11 @@ impl Model for Host {
     }
 }
 
-/// A timer's fact is sent without the time at which it arrives.
+/// A fact is sent without the time at which it arrives.
 fn as_sent(fact: Event) -> Event {
     match fact {
         Event::TimerFired { question, .. } => Event::TimerFired { question, due: false },
+        Event::Late(late) => late.into(),
         other => other,
     }
 }
@@ -210,6 +215,18 @@ impl Host {
             all.extend([true, false].map(|due| Event::TimerFired { question, due }));
         }
         all
+    }
+
+    /// The same event after the deadline of the pending question, if that makes a difference.
+    fn late(&self, index: usize, job: &Job, event: Event) -> Option<Event> {
+        let waits_with_process = self.settings[index].sticky && job.run.pending().is_some();
+        let late = match event {
+            Event::Reply(reply) => Late::Reply(reply),
+            Event::ProcessLost { attempt, slot } => Late::ProcessLost { attempt, slot },
+            Event::Cancel => Late::Cancel,
+            _ => return None,
+        };
+        waits_with_process.then_some(Event::Late(late))
     }
 
     fn requests(job: &Job) -> Vec<Event> {

@@ -2,8 +2,9 @@
 
 use crate::gate::{Marker, Output, Process, Report, Soft};
 use crate::hosting;
+use crate::lifecycle;
 use crate::replies::Receipt;
-use crate::words::{Effect, Event, Outcome, Phase, Resolution, Run, Settings, Status};
+use crate::words::{Effect, Event, Late, Outcome, Phase, Resolution, Run, Settings, Status};
 
 /// What a step must keep to. The search looks at states, so a world remembers the first rule that a step has broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,6 +31,8 @@ pub enum Rule {
     CompletionTable,
     /// The table of waits, row by row.
     WaitTable,
+    /// In a sticky wait the clock decides, and what comes after the deadline meets the run that it made.
+    DeadlineByClock,
     /// No turn is begun twice, and so no reply is handed over twice.
     TurnBegunTwice,
     /// No turn is begun without its slot.
@@ -39,10 +42,20 @@ pub enum Rule {
 /// The first rule that a step breaks.
 #[must_use]
 pub fn broken_by(settings: &Settings, before: &Run, event: Event, outcome: &Outcome) -> Option<Rule> {
+    if let Event::Late(late) = event {
+        return broken_late(settings, before, late, outcome);
+    }
+    // After the deadline of a sticky wait any timer is as good as its own.
+    let event = match (before.phase, event) {
+        (Phase::Waiting { slot: Some(_), question, .. }, Event::TimerFired { due: true, .. }) => {
+            Event::TimerFired { question, due: true }
+        }
+        (_, event) => event,
+    };
     let after = &outcome.run;
     let is_unmoved = after == before;
     let only_releases = outcome.effects.iter().all(|effect| matches!(effect, Effect::ReleaseSlot { .. }));
-    let is_refused = outcome.receipt.is_some_and(|receipt| receipt.refused.is_some());
+    let is_refused = outcome.rejected.is_some() || outcome.receipt.is_some_and(|receipt| receipt.refused.is_some());
     let attempts = before.attempt()..=before.attempt() + 1;
     let checks = [
         (Rule::EndedAbsorbs, !before.has_ended() || (is_unmoved && only_releases)),
@@ -59,6 +72,28 @@ pub fn broken_by(settings: &Settings, before: &Run, event: Event, outcome: &Outc
         (Rule::WaitTable, wait_fits(settings, before, event, after)),
     ];
     checks.into_iter().find(|(_, holds)| !holds).map(|(rule, _)| rule)
+}
+
+/// What comes after the deadline of a sticky wait is two steps in one: the timer's, and its own.
+fn broken_late(settings: &Settings, before: &Run, late: Late, outcome: &Outcome) -> Option<Rule> {
+    let is_sticky_wait = settings.sticky && before.status() == Status::WaitingUser;
+    let (Some(question), true, None) = (before.pending(), is_sticky_wait, outcome.rejected) else {
+        return broken_by(settings, before, late.into(), outcome);
+    };
+    let Some((_, own)) = outcome.deadline else { return Some(Rule::DeadlineByClock) };
+    let timer = Event::TimerFired { question, due: true };
+    let passed = lifecycle::step(settings, before, timer);
+    let (first, rest) = outcome.effects.split_at(own.min(outcome.effects.len()));
+    if first != passed.effects {
+        return Some(Rule::DeadlineByClock);
+    }
+    let mut effects = rest.to_vec();
+    if let Late::SlotGranted { slot } = late {
+        let release = Effect::ReleaseSlot { slot };
+        effects.extend(first.contains(&release).then_some(release));
+    }
+    let taken = Outcome { effects, deadline: None, ..outcome.clone() };
+    broken_by(settings, before, timer, &passed).or_else(|| broken_by(settings, &passed.run, late.into(), &taken))
 }
 
 fn reply_is_for_the_pending_question(before: &Run, event: Event, outcome: &Outcome) -> bool {
@@ -118,7 +153,7 @@ fn others_facts_are_absorbed(settings: &Settings, before: &Run, event: Event, ou
             (is_own && process.is_some()) || leaves_no_trace
         }
         Event::TimerFired { question, .. } => before.pending() == Some(question) || leaves_no_trace,
-        Event::Reply(_) | Event::Cancel => true,
+        Event::Reply(_) | Event::Cancel | Event::Late(_) => true,
     }
 }
 

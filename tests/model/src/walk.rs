@@ -6,7 +6,7 @@ use crate::faults::{self, Fault};
 use crate::gate::{Report, Soft};
 use crate::hosting;
 use crate::replies::{Reply, Revision};
-use crate::words::{Event, FOREIGN_SLOT, Outcome, Run, Settings, Status};
+use crate::words::{Event, FOREIGN_SLOT, Late, Outcome, Run, Settings, Status};
 
 /// How far a walk goes: what is beyond repeats what is within, with higher numbers.
 #[derive(Clone, Copy, Debug)]
@@ -147,7 +147,24 @@ pub fn events(settings: &Settings, run: &Run) -> Vec<Event> {
         all.extend(replies(question).map(Event::Reply));
     }
     all.push(Event::Cancel);
+    if settings.has_deadline() && run.pending().is_some() {
+        all.extend(late(&all));
+    }
     all
+}
+
+/// Everything that may come after the deadline and before its timer; one report of each turn is enough.
+fn late(events: &[Event]) -> BTreeSet<Event> {
+    let late = events.iter().filter_map(|event| match *event {
+        Event::SlotGranted { slot } => Some(Late::SlotGranted { slot }),
+        Event::TurnFinished { attempt, slot, .. } => Some(Late::TurnFinished { attempt, slot }),
+        Event::Reply(reply) => Some(Late::Reply(reply)),
+        Event::ProcessLost { attempt, slot } => Some(Late::ProcessLost { attempt, slot }),
+        Event::Cancel => Some(Late::Cancel),
+        // Whether a timer comes after the deadline it says itself.
+        Event::TimerFired { .. } | Event::Late(_) => None,
+    });
+    late.map(Event::Late).collect()
 }
 
 fn reports_and_losses(settings: &Settings, run: &Run) -> Vec<Event> {

@@ -52,6 +52,8 @@ pub struct Run {
     pub phase: Phase,
     /// How many slots it has asked for.
     pub slots: u8,
+    /// The last turn that was started; 0 before the first.
+    pub started: u8,
     /// The questions that are resolved, in order.
     pub history: Vec<Record>,
 }
@@ -129,6 +131,30 @@ pub enum Event {
         slot: Option<u8>,
     },
     Cancel,
+    /// One of these at a time when the deadline of the pending question has passed and its timer has not been delivered.
+    Late(Late),
+}
+
+/// What may come between a deadline and its timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Late {
+    SlotGranted { slot: u8 },
+    TurnFinished { attempt: u8, slot: Option<u8> },
+    Reply(Reply),
+    ProcessLost { attempt: u8, slot: Option<u8> },
+    Cancel,
+}
+
+impl From<Late> for Event {
+    fn from(late: Late) -> Event {
+        match late {
+            Late::SlotGranted { slot } => Event::SlotGranted { slot },
+            Late::TurnFinished { attempt, slot } => Event::TurnFinished { attempt, slot, report: Report::DONE },
+            Late::Reply(reply) => Event::Reply(reply),
+            Late::ProcessLost { attempt, slot } => Event::ProcessLost { attempt, slot },
+            Late::Cancel => Event::Cancel,
+        }
+    }
 }
 
 /// Something the host must do. `notify` is for observers and is left to [`crate::script`].
@@ -176,6 +202,10 @@ pub struct Outcome {
     pub effects: Vec<Effect>,
     /// What a request is answered with.
     pub receipt: Option<Receipt>,
+    /// Why the event was rejected, if it is no request.
+    pub rejected: Option<Code>,
+    /// What the deadline did before the event was looked at: the status then, and how many of the effects are its own.
+    pub deadline: Option<(Status, usize)>,
     /// The row of the spec that decided.
     pub rule: &'static str,
 }
@@ -187,7 +217,7 @@ impl Run {
     /// ARROW-1.
     #[must_use]
     pub fn created() -> Run {
-        Run { phase: Phase::Queued { slot: 1, attempt: 1 }, slots: 1, history: Vec::new() }
+        Run { phase: Phase::Queued { slot: 1, attempt: 1 }, slots: 1, started: 0, history: Vec::new() }
     }
 
     /// The phase without its data.

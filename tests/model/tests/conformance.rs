@@ -179,7 +179,7 @@ fn sequence(executed: &Vector, index: usize) -> String {
 const BOUNDS: Bounds = Bounds { attempts: 2, retries: 1 };
 
 /// Every row that a transition can come to.
-const RULES: [&str; 37] = [
+const RULES: [&str; 39] = [
     "ARROW-2",
     "ARROW-9",
     "ARROW-10 fail",
@@ -197,6 +197,7 @@ const RULES: [&str; 37] = [
     "GATE-10",
     "GATE-11",
     "LIFE-1",
+    "LIFE-1 unknown",
     "LIFE-2 repeated",
     "LIFE-2 unwanted",
     "LIFE-3",
@@ -209,6 +210,7 @@ const RULES: [&str; 37] = [
     "RCPT-6",
     "RCPT-7",
     "TIME-1 early",
+    "TIME-4",
     "WAIT-1",
     "WAIT-2",
     "WAIT-3",

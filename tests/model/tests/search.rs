@@ -100,7 +100,7 @@ fn discovery(fault: Fault, until: HasDiscoveries) -> Option<(&'static str, usize
 }
 
 /// Every invariant, in the order of the list, with a fault that breaks it.
-const BROKEN_BY: [(&str, Fault); 23] = [
+const BROKEN_BY: [(&str, Fault); 24] = [
     ("ended states absorb", Fault::EndedIsCanceled),
     ("a rejected event changes nothing", Fault::RefusalLeavesTrace),
     ("the history is append-only", Fault::HistoryRewritten),
@@ -112,6 +112,7 @@ const BROKEN_BY: [(&str, Fault); 23] = [
     ("a timer follows its question", Fault::TimerWithoutDeadline),
     ("the completion table", Fault::InvalidOutputCompletes),
     ("the table of waits", Fault::StrictDeadlineGoesOn),
+    ("the deadline of a sticky wait is decided by the clock", Fault::LateReplyTaken),
     ("no turn is begun twice", Fault::BeginNotNoted),
     ("no turn is begun without its slot", Fault::DueNotAsked),
     ("auto never waits", Fault::AutoAsks),
