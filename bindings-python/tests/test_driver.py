@@ -90,6 +90,48 @@ def scenario(test: Callable[[Any], Coroutine[Any, Any, None]]) -> Callable[[Path
     return run
 
 
+class NeverFires:
+    """Timers that are set and never fire."""
+
+    def set(self, run_id: str, interaction_id: int, at: int, fired: Callable[[], None]) -> None:
+        pass
+
+    def cancel(self, run_id: str, interaction_id: int) -> None:
+        pass
+
+    def pending(self) -> list[tuple[str, int]]:
+        return []
+
+
+@scenario
+async def test_a_late_reply_to_a_sticky_wait_is_stale_although_no_timer_fired(store: Any) -> None:
+    ahead = 0
+    command = lambda run, effect: Command(["sh", "-c", STICKY_AGENT], end_of_turn="==")  # noqa: E731
+    async with hosted(store, command, timers=NeverFires(), clock=lambda: wall_clock() + ahead) as host:
+        await host.driver.start(plan(interactive_profile=STICKY, session_timeout_sec=60))
+        await host.driver.wait("r1", "waiting_user")
+        ahead = 61_000
+        receipt = await host.driver.reply("r1", 1, "the second")
+        assert (receipt["receipt"], receipt["code"], receipt["status"]) == ("stale", "STALE_INTERACTION", "failed")
+        assert (await host.ended("r1"))["error"]["code"] == "INTERACTION_WAIT_TIMEOUT"
+        assert host.errors == []
+        host.nothing_left()
+        run, _ = replay(plan(interactive_profile=STICKY, session_timeout_sec=60), await store.journal("r1"))
+        assert run.to_json() == await store.load("r1"), "the deadline is in the journal with the reply that met it"
+
+
+@scenario
+async def test_a_report_of_a_turn_that_was_never_started_is_an_error_and_changes_nothing(store: Any) -> None:
+    async with hosted(store) as host:
+        await host.driver.start(plan())
+        await host.driver.wait("r1", "waiting_user")
+        before = await store.load("r1")
+        with pytest.raises(Rejected) as raised:
+            await host.driver.tell("r1", {"type": "turn_finished", "attempt_number": 2, "text": DONE})
+        assert raised.value.code == "EVENT_UNKNOWN_ATTEMPT"
+        assert await store.load("r1") == before
+
+
 @scenario
 async def test_an_auto_run_finishes(store: Any) -> None:
     async with hosted(store, lambda run, effect: Command(["echo", DONE])) as host:

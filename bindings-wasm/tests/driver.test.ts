@@ -38,6 +38,42 @@ scenario('an auto run finishes', (store) =>
 	),
 );
 
+scenario('a late reply to a sticky wait is stale although no timer fired', (store, folder) => {
+	let ahead = 0;
+	const options = { interactive_profile: STICKY, session_timeout_sec: 60 };
+	const timers = { set() {}, cancel() {}, pending: () => [] };
+	return hosted(
+		store,
+		() => shell(STICKY_AGENT, { endOfTurn: '==', cwd: folder }),
+		async (host) => {
+			await host.driver.start(plan('r1', options));
+			await host.driver.wait('r1', 'waiting_user');
+			ahead = 61_000;
+			const receipt = await host.driver.reply('r1', 1, 'the second');
+			assert.deepEqual([receipt.receipt, receipt.code, receipt.status], ['stale', 'STALE_INTERACTION', 'failed']);
+			assert.equal((await host.ended('r1')).error?.code, 'INTERACTION_WAIT_TIMEOUT');
+			assert.deepEqual(host.errors, []);
+			await host.nothingLeft();
+			const [run] = replay(plan('r1', options), store.journal('r1'));
+			assert.equal(run.toJson(), store.load('r1'), 'the deadline is in the journal with the reply that met it');
+		},
+		{ timers, clock: () => Date.now() + ahead },
+	);
+});
+
+scenario('a report of a turn that was never started is an error and changes nothing', (store) =>
+	hosted(store, asksThenFinishes, async (host) => {
+		await host.driver.start(plan());
+		await host.driver.wait('r1', 'waiting_user');
+		const before = store.load('r1');
+		const report = { type: 'turn_finished', attempt_number: 2, text: DONE } as const;
+		await assert.rejects(host.driver.tell('r1', report), (error) => {
+			return error instanceof Rejected && error.code === 'EVENT_UNKNOWN_ATTEMPT';
+		});
+		assert.equal(store.load('r1'), before);
+	}),
+);
+
 scenario('an interactive run asks, is answered and finishes', (store) =>
 	hosted(store, asksThenFinishes, async (host) => {
 		const { driver } = host;

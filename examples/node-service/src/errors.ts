@@ -1,8 +1,9 @@
 /** How the service says no: the core's codes with the core's HTTP statuses, in one form. */
 
-import { codes, Refused, TurnlatchError } from 'turnlatch';
+import { codes, type Receipt, Refused, Rejected, TurnlatchError } from 'turnlatch';
 
 const HTTP = new Map(codes().map(({ code, http }) => [code, http]));
+const MEANINGS = new Map(codes().map(({ code, meaning }) => [code, meaning]));
 
 /** The service itself says no, before or beside the core. */
 export class NotServed extends TurnlatchError {
@@ -19,6 +20,12 @@ export interface JsonAnswer {
 	readonly status: number;
 	readonly headers: Readonly<Record<string, string>>;
 	readonly text: string;
+}
+
+/** Throws the error of a request that was not taken although the run changed: a sticky wait's deadline had passed. */
+export function checkTaken(receipt: Receipt): void {
+	const { code } = receipt;
+	if (code !== undefined) throw new Rejected(code, MEANINGS.get(code) ?? code, receipt);
 }
 
 /** Data as JSON text without spaces. `JSON.stringify` alone refuses bigints, which is how large integers come. */

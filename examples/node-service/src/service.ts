@@ -10,7 +10,7 @@ import type { Said } from 'turnlatch/node';
 import { Agents } from './agents.js';
 import { type Database, own } from './database.js';
 import { type EngineTable, readEngines } from './engines.js';
-import { compact, NotServed } from './errors.js';
+import { checkTaken, compact, NotServed } from './errors.js';
 import type { Host, HostClass } from './host.js';
 import { Listing } from './listing.js';
 import { log } from './log.js';
@@ -124,6 +124,7 @@ export class Service {
 		return this.#working(async () => {
 			const receipt = await this.host.tell(runId, event);
 			if (receipt === undefined) throw new Error('requests get receipts');
+			checkTaken(receipt);
 			log.info`run ${runId} took a ${kind}: ${receipt.receipt}`;
 			return receipt;
 		});

@@ -8,9 +8,11 @@ from typing import Any
 
 from fastapi import Response
 
-from turnlatch import Refused, TurnlatchError, codes
+from turnlatch import Refused, Rejected, TurnlatchError, codes
+from turnlatch.types import Receipt
 
 _HTTP = {info["code"]: info["http"] for info in codes()}
+_MEANINGS = {info["code"]: info["meaning"] for info in codes()}
 
 
 class NotServed(TurnlatchError):
@@ -19,6 +21,12 @@ class NotServed(TurnlatchError):
     def __init__(self, code: str, message: str, details: Any = None, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(code, message, details)
         self.headers = headers or {}
+
+
+def check_taken(receipt: Receipt) -> None:
+    """Raises the error of a request that was refused while the run changed: a sticky wait's deadline had passed."""
+    if (code := receipt.get("code")) is not None:
+        raise Rejected(code, _MEANINGS[code], receipt)
 
 
 def compact(data: Any) -> str:

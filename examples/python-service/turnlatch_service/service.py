@@ -16,7 +16,7 @@ from turnlatch.types import Effect, Event, Receipt
 from .agents import Agents
 from .data_folder import DataFolder
 from .engines import read_engines
-from .errors import NotServed, compact
+from .errors import NotServed, check_taken, compact
 from .hosting import Hooks, choose_hosting
 from .log import log
 from .run_folders import RunFolders
@@ -84,6 +84,7 @@ class Service:
         async with self._working():
             applied = await self.hosting.tell(run_id, event)
             assert applied.receipt is not None, "requests get receipts"
+            check_taken(applied.receipt)
             log.info("run %s took a %s: %s", run_id, event["type"], applied.receipt["receipt"])
             return applied.receipt
 
