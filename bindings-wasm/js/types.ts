@@ -517,12 +517,13 @@ export interface Problem {
 	details?: Json;
 }
 
-/** What can be asked of a skill; with `problems` nothing can. */
+/** What can be asked of a skill; with `problems` nothing can. Every run of it has its `warnings`. */
 export interface SkillView {
 	execution_modes: ExecutionMode[];
 	engines: string[];
 	max_attempt?: number;
 	problems: Problem[];
+	warnings: Note[];
 }
 
 /** A client's request for a new run: the skill's name, the run's id, and the rest as text for `admit`. */

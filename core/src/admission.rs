@@ -6,7 +6,7 @@ mod request;
 
 use std::sync::Arc;
 
-use crate::codes::Code;
+use crate::codes::{Code, Note};
 use crate::json::{Map, Value};
 use crate::limits::Limits;
 use crate::plan::{ExecutionMode, PlanSettings, RunPlan};
@@ -146,6 +146,7 @@ pub fn admit(manifest: &Manifest, request: &RunRequest, host: &HostSettings) -> 
 
     let execution_mode = options.execution_mode.unwrap_or_default();
     let mut warnings = options.warnings;
+    warnings.extend(skill.warnings);
     warnings.extend(lint::gate_warnings(execution_mode, skill.output_schema.as_ref()));
     let settings = PlanSettings {
         engine: options.engine,
@@ -175,9 +176,11 @@ pub struct SkillView {
     pub max_attempt: Option<u32>,
     /// Why no request for it would be admitted.
     pub problems: Vec<Problem>,
+    /// What is odd about its manifest; every run of it has these warnings.
+    pub warnings: Vec<Note>,
 }
 
-writable!(SkillView { execution_modes, engines, max_attempt, problems });
+writable!(SkillView { execution_modes, engines, max_attempt, problems, warnings });
 
 /// Reads a skill's manifest and schemas without a request.
 #[must_use]
@@ -189,6 +192,7 @@ pub fn describe_skill(manifest: &Manifest, host: &HostSettings) -> SkillView {
         engines: skill.engines.map(|engines| engines.effective).unwrap_or_default(),
         max_attempt: skill.max_attempt,
         problems,
+        warnings: skill.warnings,
     }
 }
 

@@ -246,6 +246,12 @@ codes! {
     DeprecatedOption "DEPRECATED_OPTION" Warning 200
         "An option was given in an older spelling."
         "Use session_timeout_sec."
+    EnginesOverlap "ENGINES_OVERLAP" Warning 200
+        "The manifest declares an engine that it also excludes; the engine stays excluded."
+        "Remove the engine from one of the two lists."
+    ManifestMemberUnknown "MANIFEST_MEMBER_UNKNOWN" Warning 200
+        "The manifest has a member that means nothing there, but is named nearly like one that does, or like an option of the request."
+        "Correct the name, or send the option with the request."
     OutputSchemaPermissive "OUTPUT_SCHEMA_PERMISSIVE" Warning 200
         "The output schema accepts an empty or an unrelated object, so nearly anything completes the run."
         "List required properties and set additionalProperties to false."

@@ -6,7 +6,7 @@ use crate::gate::{Brief, FALLBACK_PROMPT, Verdict};
 use crate::interaction::ResolutionMode;
 use crate::json;
 use crate::limits::Limits;
-use crate::plan::{InterruptedTurn, Profile, RunPlan};
+use crate::plan::{InterruptedTurn, MAX_SESSION_TIMEOUT_SEC, Profile, RunPlan};
 use crate::run::Run;
 use crate::schema::Check;
 use crate::state::{Answer, BegunBy, Outcome, State};
@@ -45,7 +45,8 @@ fn plan(run: &Run) -> Result<(), Broken> {
     let plan = run.plan();
     ensure(crate::admission::is_run_id(&plan.run_id), "plan.run_id", "not a run id")?;
     ensure(!plan.engine.trim().is_empty(), "plan.engine", "an engine is needed")?;
-    ensure(plan.session_timeout_sec >= 1, "plan.session_timeout_sec", "must be positive")?;
+    let timeouts = 1..=MAX_SESSION_TIMEOUT_SEC;
+    ensure(timeouts.contains(&plan.session_timeout_sec), "plan.session_timeout_sec", "is out of range")?;
     ensure(plan.max_attempt != Some(0), "plan.max_attempt", "must be at least 1")?;
     limits(plan)
 }

@@ -189,6 +189,9 @@ names!(InterruptedTurn { "fail" => Fail, "retry" => Retry });
 /// The wait of a run that asks nothing special: 20 minutes.
 pub(crate) const DEFAULT_SESSION_TIMEOUT_SEC: u64 = 1200;
 
+/// The longest wait that can be asked for: ten years. A larger number is a time in milliseconds, or an accident.
+pub(crate) const MAX_SESSION_TIMEOUT_SEC: u64 = 315_360_000;
+
 impl ExecutionMode {
     /// The mode on the wire.
     #[must_use]

@@ -28,6 +28,7 @@ def test_skills(service: RunningService) -> None:
         "engines": ENGINES,
         "max_attempt": 2,
         "problems": [],
+        "warnings": [],
     }
     assert "scripted" not in skills["unsupported-engine"]["engines"]
     assert {problem["code"] for problem in skills["broken"]["problems"]} == {"SKILL_MANIFEST_INVALID"}

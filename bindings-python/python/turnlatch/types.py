@@ -498,9 +498,10 @@ class Problem(TypedDict):
 
 
 class SkillView(TypedDict):
-    """What can be asked of a skill; with ``problems`` nothing can."""
+    """What can be asked of a skill; with ``problems`` nothing can. Every run of it has its ``warnings``."""
 
     execution_modes: list[ExecutionMode]
     engines: list[str]
     max_attempt: NotRequired[int]
     problems: list[Problem]
+    warnings: list[Note]

@@ -1,7 +1,8 @@
 //! The skill's side: `runner.json` and the schemas, checked (ADM-3, ADM-6, ADM-7).
 
+use super::request::{RUNTIME_OPTIONS, nearest};
 use super::{HostSettings, Manifest, Problem, found};
-use crate::codes::Code;
+use crate::codes::{Code, Note};
 use crate::json::{self, Map, Value};
 use crate::limits::Limits;
 use crate::plan::ExecutionMode;
@@ -18,6 +19,8 @@ pub(super) struct Skill {
     pub(super) output_schema: Option<OutputSchema>,
     pub(super) input_schema: Option<OutputSchema>,
     pub(super) parameter_schema: Option<OutputSchema>,
+    /// What is odd about the manifest, whatever is requested of it.
+    pub(super) warnings: Vec<Note>,
 }
 
 /// Which engines may run a skill.
@@ -32,7 +35,8 @@ impl Skill {
         let runner = read_runner(&manifest.runner, &host.limits, problems);
         let unreadable = runner.is_none();
         let runner = runner.unwrap_or_default();
-        let mut reader = Reader { runner: &runner, host, problems };
+        let mut reader = Reader { runner: &runner, host, problems, warnings: Vec::new() };
+        reader.unknown_members();
         Skill {
             // What a manifest that cannot be read would have declared is not known.
             execution_modes: reader.execution_modes().filter(|_| !unreadable),
@@ -42,6 +46,7 @@ impl Skill {
             output_schema: reader.schema("output_schema", manifest.output_schema.as_deref()),
             input_schema: reader.schema("input_schema", manifest.input_schema.as_deref()),
             parameter_schema: reader.schema("parameter_schema", manifest.parameter_schema.as_deref()),
+            warnings: reader.warnings,
         }
     }
 }
@@ -65,6 +70,7 @@ struct Reader<'a> {
     runner: &'a Map,
     host: &'a HostSettings,
     problems: &'a mut Vec<Problem>,
+    warnings: Vec<Note>,
 }
 
 impl<'a> Reader<'a> {
@@ -100,8 +106,12 @@ impl<'a> Reader<'a> {
         }
         let declared = self.engine_names("engines", &known);
         let unsupported = self.engine_names("unsupported_engines", &known).unwrap_or_default();
-        for name in declared.iter().flatten().filter(|name| unsupported.contains(name)) {
-            self.refuse("unsupported_engines", format!("{} is declared in `engines` too", text::quoted(name)));
+        let both: Vec<_> = declared.iter().flatten().filter(|name| unsupported.contains(name)).collect();
+        if !both.is_empty() {
+            let names: Vec<_> = both.into_iter().map(String::as_str).collect();
+            let message =
+                format!("in `engines` and in `unsupported_engines`, so excluded: {}", text::quoted_list(&names));
+            self.warnings.push(Note::new(Code::EnginesOverlap, message));
         }
         let mut effective = match &declared {
             Some(names) => names.clone(),
@@ -176,6 +186,12 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Members that mean nothing here, but look as if they should (ADM-12).
+    fn unknown_members(&mut self) {
+        let unknown = self.runner.keys().map(String::as_str).filter(|name| !MEMBERS.contains(name));
+        self.warnings.extend(unknown.filter_map(unknown_member).take(MAX_UNKNOWN_MEMBERS));
+    }
+
     /// A list of texts as they stand; nothing if it is absent, or was refused.
     fn texts(&mut self, field: &str) -> Option<Vec<&'a str>> {
         let value = self.runner.get(field)?;
@@ -203,5 +219,32 @@ fn invalid(path: impl Into<String>, message: impl Into<String>) -> Problem {
     Problem::new(Code::SkillManifestInvalid, path, message)
 }
 
+/// Says what a member may be meant for, if its name says so. Other members are the skill's own business.
+fn unknown_member(name: &str) -> Option<Note> {
+    let hint = match (nearest(name, &MEMBERS), nearest(name, &RUNTIME_OPTIONS)) {
+        (Some(near), Some(option)) if option == name => {
+            format!("did you mean `{near}`? `{option}` belongs in the request")
+        }
+        (Some(near), _) => format!("did you mean `{near}`?"),
+        (None, Some(option)) => format!("`{option}` belongs in the request"),
+        (None, None) => return None,
+    };
+    let path = text::quoted(&format!("runner/{}", text::pointer_step(name)));
+    Some(Note::new(Code::ManifestMemberUnknown, format!("{path} is not a member of a manifest; {hint}")))
+}
+
+/// What a manifest says to the core.
+const MEMBERS: [&str; 8] = [
+    "execution_modes",
+    "engines",
+    "unsupported_engines",
+    "max_attempt",
+    "required_artifacts",
+    "output_schema",
+    "input_schema",
+    "parameter_schema",
+];
+/// A manifest that has more of them is told of the first: each stands in the plan of every run.
+const MAX_UNKNOWN_MEMBERS: usize = 20;
 /// How many names a list may have; a problem is told for each that is wrong.
 const MAX_NAMES: usize = 256;

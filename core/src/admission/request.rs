@@ -4,7 +4,9 @@ use super::{Problem, RunRequest, found, is_run_id};
 use crate::codes::{Code, Note};
 use crate::json::{self, Map, Value};
 use crate::limits::Limits;
-use crate::plan::{DEFAULT_SESSION_TIMEOUT_SEC, ExecutionMode, InterruptedTurn, Profile, SoftCompletion};
+use crate::plan::{
+    DEFAULT_SESSION_TIMEOUT_SEC, ExecutionMode, InterruptedTurn, MAX_SESSION_TIMEOUT_SEC, Profile, SoftCompletion,
+};
 use crate::read::{Readable, read};
 use crate::text;
 
@@ -175,7 +177,7 @@ fn unknown_option(parent: &str, name: &str, known: &[&str]) -> Problem {
 }
 
 /// The known name that is the fewest changes away, if it is near enough to be meant.
-fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
+pub(super) fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     if name.len() > 64 {
         return None;
     }
@@ -227,8 +229,19 @@ const KNOWN_OPTIONS: [&str; 13] = [
     "input",
     "parameter",
 ];
-/// What still fits into a time of 2^53 - 1 milliseconds.
-const MAX_SESSION_TIMEOUT_SEC: u64 = 9_007_199_254_740;
+/// Options that cannot be meant otherwise where a manifest has them. `run_id`, `input` and `parameter` can.
+pub(super) const RUNTIME_OPTIONS: [&str; 10] = [
+    "engine",
+    "execution_mode",
+    "interactive_require_user_reply",
+    "session_timeout_sec",
+    "interactive_wait_timeout_sec",
+    "hard_wait_timeout_sec",
+    "wait_timeout_sec",
+    "interactive_profile",
+    "soft_completion",
+    "interrupted_turn",
+];
 
 #[cfg(test)]
 mod tests {
