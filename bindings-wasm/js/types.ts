@@ -42,7 +42,8 @@ export interface Limits {
 	prompt_bytes: number;
 	options: number;
 	reply_bytes: number;
-	interactions: number;
+	/** Questions of one run; not limited if absent. */
+	interactions?: number;
 }
 
 /** What the host can do. */

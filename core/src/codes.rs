@@ -222,8 +222,8 @@ codes! {
         "The last allowed attempt ended without evidence of completion."
         "Raise max_attempt or make the skill finish sooner."
     InteractionLimitExceeded "INTERACTION_LIMIT_EXCEEDED" Failure 200
-        "The run has asked as many questions as the limit allows."
-        "Set max_attempt, or raise the limit."
+        "The run has asked as many questions as the host's limit allows."
+        "Set max_attempt, or raise the host's limit of interactions."
     InteractionWaitTimeout "INTERACTION_WAIT_TIMEOUT" Failure 200
         "Nobody answered a sticky process in time."
         "Raise session_timeout_sec, or use the resumable profile."

@@ -264,7 +264,7 @@ impl Bench<'_> {
             }
             None => self.say(Said::AttemptsUnlimited),
         }
-        if position.interactions >= self.plan.limits.interactions {
+        if self.plan.limits.interactions.is_some_and(|limit| position.interactions >= limit) {
             let message = format!("questions asked: {}, as many as the limit allows", position.interactions);
             return Some(fail("GATE-11", Code::InteractionLimitExceeded, message));
         }

@@ -76,6 +76,9 @@ fn history(run: &Run) -> Result<(), Broken> {
         ensure(!keyed || record.resolution_mode == ResolutionMode::UserReply, "history", "only a reply has a key")?;
         previous = Some((record.revision, record.resolved_at));
     }
+    let questions = run.history().len() as u64 + u64::from(run.pending().is_some());
+    let is_within = run.plan().limits.interactions.is_none_or(|limit| questions <= limit);
+    ensure(is_within, "history", "questions are within the plan's limit")?;
     ensure(run.plan().is_interactive() || run.history().is_empty(), "history", "an auto run asks nobody")?;
     ensure(run.resolved().has_each_key_once(), "history", "an idempotency key stands for one reply")
 }

@@ -23,8 +23,8 @@ pub struct Limits {
     pub options: usize,
     /// Bytes of a reply; a larger one is refused and the question stays pending (`REPLY_TOO_LARGE`).
     pub reply_bytes: usize,
-    /// Questions in the life of one run.
-    pub interactions: u64,
+    /// Questions in the life of one run; not limited if absent (GATE-11).
+    pub interactions: Option<u64>,
 }
 
 record!(Limits {
@@ -51,7 +51,7 @@ impl Limits {
         prompt_bytes: 16 * KIB,
         options: 64,
         reply_bytes: MIB,
-        interactions: 10_000,
+        interactions: None,
     };
 
     /// Reads limits of a host's; the default holds for those that are not given.
@@ -98,7 +98,7 @@ impl Limits {
         if self.json_depth > Limits::MAX_JSON_DEPTH {
             problems.push("json_depth");
         }
-        if self.interactions == 0 {
+        if self.interactions == Some(0) {
             problems.push("interactions");
         }
         problems

@@ -65,7 +65,7 @@ fn each_limit_is_read_and_the_others_stay_as_they_are() {
                 limits.prompt_bytes,
                 limits.options,
                 limits.reply_bytes,
-                limits.interactions.try_into().expect("a size"),
+                limits.interactions.unwrap_or_default().try_into().expect("a size"),
             ]
         };
         for ((known, found), default) in names.into_iter().zip(of(&limits)).zip(of(&defaults)) {
@@ -74,6 +74,30 @@ fn each_limit_is_read_and_the_others_stay_as_they_are() {
         assert!(Limits::from_value(json!({name: "7"})).is_err_and(|sentence| sentence.contains(name)), "{name}");
     }
     assert!(Limits::from_value(json!({"reply_byte": 7})).is_err_and(|sentence| sentence.contains("reply_byte")));
+}
+
+#[test]
+fn a_run_may_ask_as_often_as_it_likes_unless_the_host_limits_it() {
+    let request = || RunRequest::from(json!({"run_id": "r1", "engine": "codex", "execution_mode": "interactive"}));
+    let manifest = Manifest::new(r#"{"execution_modes": ["interactive"]}"#);
+    let status_after = |limit: Option<u64>, questions: u32| {
+        let host = HostSettings { limits: Limits { interactions: limit, ..Limits::default() }, ..host() };
+        let (mut run, _) = Run::create(admit(&manifest, &request(), &host).expect("a plan"), Timestamp::default());
+        for attempt in 1..=questions {
+            let granted = Event::SlotGranted { slot_id: format!("r1/s{attempt}") };
+            run.apply(granted, Timestamp::default()).expect("a slot");
+            let asked = TurnReport::with_text(attempt, "And now?");
+            run.apply(Event::TurnFinished(asked), Timestamp::default()).expect("a turn");
+            if attempt < questions {
+                let reply = json!({"type": "reply", "interaction_id": attempt, "response": "On."}).to_string();
+                run.apply(Event::from_json(&reply).expect("a reply"), Timestamp::default()).expect("a receipt");
+            }
+        }
+        run.status().as_str()
+    };
+    assert_eq!(status_after(None, 10_001), "waiting_user");
+    assert_eq!(status_after(Some(10), 10), "waiting_user");
+    assert_eq!(status_after(Some(10), 11), "failed");
 }
 
 #[test]
