@@ -325,6 +325,9 @@ codes! {
     ClockWentBackwards "CLOCK_WENT_BACKWARDS" Diagnostic 200
         "The host's clock went backwards; the latest time seen was used."
         "Check the clocks of the host's machines."
+    TimeInSeconds "TIME_IN_SECONDS" Diagnostic 200
+        "The host gave a time in seconds after times in milliseconds; the latest time seen was used."
+        "Give milliseconds since the epoch, such as int(time.time() * 1000) or Date.now()."
 
     SnapshotInvalid "SNAPSHOT_INVALID" Storage 422
         "The snapshot was cut, edited, or breaks an invariant."

@@ -41,6 +41,8 @@ pub(crate) struct Life {
     /// Why the last turn ended as it did.
     pub(crate) decision: Option<Brief>,
     pub(crate) clock_went_backwards: bool,
+    /// Whether a time came in seconds instead of milliseconds; that is no clock that went backwards.
+    pub(crate) time_in_seconds: bool,
     pub(crate) state: State,
 }
 
@@ -53,6 +55,7 @@ record!(Life {
     session_handle,
     decision,
     clock_went_backwards,
+    time_in_seconds,
     state
 });
 
@@ -126,6 +129,7 @@ impl Run {
             session_handle: None,
             decision: None,
             clock_went_backwards: false,
+            time_in_seconds: false,
             state: State::Queued(queued),
         };
         let run = Run { plan, life, history: History::default() };
@@ -234,7 +238,9 @@ impl Run {
         if let Some(state) = next.state.take() {
             life.state = state;
         }
-        life.clock_went_backwards |= now < life.updated_at;
+        let is_in_seconds = now.is_in_seconds(life.updated_at);
+        life.time_in_seconds |= is_in_seconds;
+        life.clock_went_backwards |= now < life.updated_at && !is_in_seconds;
         life.updated_at = now.max(life.updated_at);
         life.attempt_number = next.attempt_number;
         life.slots_requested = next.slots_requested;
@@ -474,8 +480,15 @@ impl Run {
 
     /// What the run itself has to tell, beside its decisions.
     pub(crate) fn own_diagnostics(&self) -> Vec<Note> {
-        let backwards =
-            Note::new(Code::ClockWentBackwards, "the host's clock went backwards; the latest time was used");
-        if self.life.clock_went_backwards { vec![backwards] } else { Vec::new() }
+        let mut notes = Vec::new();
+        if self.life.clock_went_backwards {
+            let message = "the host's clock went backwards; the latest time was used";
+            notes.push(Note::new(Code::ClockWentBackwards, message));
+        }
+        if self.life.time_in_seconds {
+            let message = "a time was given in seconds instead of milliseconds; the latest time was used";
+            notes.push(Note::new(Code::TimeInSeconds, message));
+        }
+        notes
     }
 }

@@ -31,6 +31,16 @@ impl Timestamp {
         Timestamp(millis.min(Timestamp::MAX.0))
     }
 
+    /// Whether this is the time in seconds where `last` was in milliseconds (LIFE-4): in seconds it lies in a year from 1973
+    /// to 5138, and within ten years of `last`.
+    pub(crate) fn is_in_seconds(self, last: Timestamp) -> bool {
+        const SECONDS: std::ops::Range<u64> = 100_000_000..100_000_000_000;
+        const TEN_YEARS_MILLIS: u64 = 315_360_000_000;
+        SECONDS.contains(&self.0)
+            && last.0 >= SECONDS.end
+            && self.0.saturating_mul(1000).abs_diff(last.0) <= TEN_YEARS_MILLIS
+    }
+
     /// Milliseconds from `earlier` to this moment; 0 if `earlier` is later.
     #[must_use]
     pub const fn millis_since(self, earlier: Timestamp) -> u64 {
@@ -58,6 +68,26 @@ mod tests {
         assert_eq!(Timestamp::from_millis(5).map(|t| t.plus_seconds(2).as_millis()), Some(2005));
         assert_eq!(Timestamp::from_millis(1 << 53), None);
         assert_eq!(Timestamp::default().millis_since(Timestamp::MAX), 0);
+    }
+
+    #[test]
+    fn a_time_in_seconds_is_recognised_beside_one_in_milliseconds() {
+        let is_in_seconds = |now, last| {
+            let [now, last] = [now, last].map(|millis| Timestamp::from_millis(millis).unwrap());
+            now.is_in_seconds(last)
+        };
+        let (seconds, millis, ten_years) = (1_771_200_000, 1_771_200_000_000, 315_360_000_000);
+        assert!(is_in_seconds(seconds, millis));
+        assert!(is_in_seconds(seconds, millis + 999));
+        assert!(is_in_seconds(seconds, millis - ten_years) && is_in_seconds(seconds, millis + ten_years));
+        assert!(!is_in_seconds(seconds, millis - ten_years - 1) && !is_in_seconds(seconds, millis + ten_years + 1));
+        assert!(!is_in_seconds(millis, millis + 1) && !is_in_seconds(seconds, seconds + 1));
+        assert!(is_in_seconds(100_000_000, 100_000_000_000));
+        assert!(!is_in_seconds(99_999_999, 100_000_000_000) && !is_in_seconds(100_000_000, 99_999_999_999));
+        assert!(
+            is_in_seconds(99_999_999_999, 99_999_999_999_000) && !is_in_seconds(100_000_000_000, 100_000_000_000_000)
+        );
+        assert!(!is_in_seconds(0, Timestamp::MAX.as_millis()));
     }
 
     #[test]
