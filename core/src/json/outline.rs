@@ -185,6 +185,12 @@ impl<'o> Item<'o> {
         keys.find(|(key, _)| is_name(key)).map(|(_, place)| Item { place, ..self })
     }
 
+    /// The names of an object's members.
+    pub(crate) fn names(self) -> impl Iterator<Item = Cow<'o, str>> {
+        let keys = self.outline.keys(self.place).filter(move |_| self.is(b'{'));
+        keys.map(move |(key, _)| self.outline.string(key, usize::MAX))
+    }
+
     /// The items of a list.
     pub(crate) fn items(self) -> Option<impl Iterator<Item = Item<'o>>> {
         let end = self.node().map_or(0, |node| node.next);

@@ -270,8 +270,10 @@ impl StreamDecoder {
             _ if self.begun.is_empty() && !self.skipping => {}
             _ => self.end_row(b""),
         }
-        if self.format == StreamFormat::QwenStreamJson {
-            claude::guess_failure(&mut self.turn);
+        match self.format {
+            StreamFormat::QwenStreamJson => claude::guess_failure(&mut self.turn),
+            StreamFormat::OpencodeJson => opencode::tell_permission(&mut self.turn, stderr),
+            _ => {}
         }
     }
 }

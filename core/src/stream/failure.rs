@@ -26,7 +26,12 @@ impl Failure {
         let cause = error.get("data").filter(|data| data.get("message").is_some()).unwrap_or(error);
         let status = ["statusCode", "status", "code"].iter().find_map(|name| number_at(cause, &[name]));
         let words = cause.text().or_else(|| text_at(cause, &["message"])).unwrap_or_default();
-        Failure::of_model(status, &words)
+        // Agents of the Agent Client Protocol say "Internal error" in the message, and in the details which one.
+        let details = text_at(error, &["data", "details"]).or_else(|| text_at(error, &["data"]));
+        match details {
+            Some(details) => Failure::of_model(status, &format!("{words}: {details}")),
+            None => Failure::of_model(status, &words),
+        }
     }
 }
 

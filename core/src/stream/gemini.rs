@@ -4,6 +4,7 @@ use super::Usage;
 use super::failure::Failure;
 use super::rows::{MAX_ROW_DEPTH, as_text, number_at, others_text_at, text_at};
 use super::turn::Turn;
+use crate::codes::Code;
 use crate::json::{self, Item, Outline};
 use crate::text;
 
@@ -46,30 +47,56 @@ pub(super) fn row(turn: &mut Turn, row: Item<'_>) -> bool {
     true
 }
 
-/// The one object of `--output-format json`.
+/// The one object of `--output-format json`: it has the words, or an error. That of a turn that failed may be the end of
+/// stderr, where nobody's words are looked for.
 pub(super) fn whole(turn: &mut Turn, stdout: &str, stderr: &str) {
-    turn.rows = 1;
-    let failed = if json::trim(stdout).is_empty() { last_object(stderr) } else { None };
-    let told = failed.or_else(|| Outline::read(stdout, MAX_ROW_DEPTH).ok());
-    let Some(object) = told.as_ref().map(Outline::whole).filter(|whole| whole.is_object()) else {
-        if !json::trim(stdout).is_empty() {
-            turn.unknown(stdout);
+    let has_error = |object: Item<'_>| object.get("error").is_some_and(|error| !error.is_null());
+    let has_words = |object: Item<'_>| object.get("response").is_some_and(Item::is_string);
+    let told = last_object(stdout).filter(|(_, outline)| has_words(outline.whole()) || has_error(outline.whole()));
+    if let Some((before, outline)) = told {
+        // The program, or what it loads, prints a warning before.
+        for line in text::split(before, b'\n').filter(|line| !json::trim(line).is_empty()) {
+            turn.rows += 1;
+            turn.unknown(line);
         }
+        turn.rows += 1;
+        object(turn, outline.whole());
+        turn.say(&text_at(outline.whole(), &["response"]).unwrap_or_default());
         return;
-    };
-    turn.is_over = true;
-    turn.session(text_at(object, &["session_id"]).as_deref());
-    turn.say(&text_at(object, &["response"]).unwrap_or_default());
-    if let Some(error) = object.get("error").filter(|error| !error.is_null()) {
-        turn.fail(Failure::of_error(Some(error)));
+    }
+    turn.rows += 1;
+    if !json::trim(stdout).is_empty() {
+        turn.unknown(stdout);
+    }
+    if let Some((_, outline)) = last_object(stderr).filter(|(_, outline)| has_error(outline.whole())) {
+        object(turn, outline.whole());
     }
 }
 
-/// The object that ends a text and begins a line.
-fn last_object(text: &str) -> Option<Outline<'_>> {
+/// What the object says beside the assistant's words.
+fn object(turn: &mut Turn, object: Item<'_>) {
+    turn.is_over = true;
+    turn.session(text_at(object, &["session_id"]).as_deref());
+    for warning in object.get("warnings").and_then(Item::items).into_iter().flatten() {
+        turn.warn(&as_text(Some(warning)));
+    }
+    if let Some(error) = object.get("error").filter(|error| !error.is_null()) {
+        turn.fail(Failure::of_error(Some(error)));
+    }
+    let unknown: Vec<_> = object.names().filter(|name| !MEMBERS.contains(&name.as_ref())).take(MAX_NAMES).collect();
+    if !unknown.is_empty() {
+        let names: Vec<_> = unknown.iter().map(AsRef::as_ref).collect();
+        let message = format!("the object has members that are not known: {}", text::quoted_list(&names));
+        turn.note(Code::StreamRowUnknown, message);
+    }
+}
+
+/// The object that ends a text and begins a line, and what stands before it.
+fn last_object(text: &str) -> Option<(&str, Outline<'_>)> {
     let starts = text::places(text, "\n{").map(|line| line + 1);
-    let start = starts.last().or_else(|| text.starts_with('{').then_some(0))?;
-    Outline::read(text.get(start..)?, MAX_ROW_DEPTH).ok()
+    let start = starts.last().unwrap_or(0);
+    let (before, object) = text.split_at_checked(start)?;
+    Outline::read(object, MAX_ROW_DEPTH).ok().map(|outline| (before, outline))
 }
 
 fn spend(turn: &mut Turn, stats: Option<Item<'_>>) {
@@ -82,3 +109,8 @@ fn spend(turn: &mut Turn, stats: Option<Item<'_>>) {
         });
     }
 }
+
+/// The members of the one object.
+const MEMBERS: [&str; 5] = ["session_id", "response", "stats", "error", "warnings"];
+/// How many members that are not known are named.
+const MAX_NAMES: usize = 5;

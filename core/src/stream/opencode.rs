@@ -4,7 +4,9 @@ use super::Usage;
 use super::failure::Failure;
 use super::rows::{as_text, at, number_at, others_text_at, text_at};
 use super::turn::Turn;
+use crate::codes::Code;
 use crate::json::Item;
+use crate::text;
 
 /// Takes a row; says whether it is one that is known.
 pub(super) fn row(turn: &mut Turn, row: Item<'_>) -> bool {
@@ -16,12 +18,25 @@ pub(super) fn row(turn: &mut Turn, row: Item<'_>) -> bool {
         "text" => turn.other("tool", others_words),
         "reasoning" => turn.other("reasoning", others_words),
         "tool_use" => {
-            let told = |path: &[&str]| as_text(at(row, path));
-            let (input, output) = (["part", "state", "input"], ["part", "state", "output"]);
-            turn.other("tool", || format!("{} {}\n{}", told(&["part", "tool"]), told(&input), told(&output)).into());
+            let state = |name: &str| at(row, &["part", "state", name]);
+            let tool = || as_text(at(row, &["part", "tool"]));
+            let output = || as_text(state("output").or_else(|| state("error")));
+            turn.other("tool", || format!("{} {}\n{}", tool(), as_text(state("input")), output()).into());
+            let error = as_text(state("error"));
+            if is_own && error.starts_with(REJECTED) {
+                turn.fail(Failure { code: Code::PermissionDenied, words: format!("{}: {error}", tool()) });
+                turn.is_over = true;
+            }
         }
         // A step that begins before the last one has ended is that one again.
-        "step_start" if is_own => turn.supersede(),
+        "step_start" if is_own => {
+            turn.supersede();
+            // It was told to go on without the permission.
+            if is_denied(turn) {
+                turn.failure = None;
+                turn.is_over = false;
+            }
+        }
         "step_start" => {}
         "step_finish" => {
             let tokens = |path: &[&str]| at(row, &["part", "tokens"]).and_then(|tokens| number_at(tokens, path));
@@ -34,8 +49,10 @@ pub(super) fn row(turn: &mut Turn, row: Item<'_>) -> bool {
             }
             if is_own {
                 turn.settle();
-                turn.failure = None;
-                turn.is_over |= text_at(row, &["part", "reason"]).as_deref() != Some("tool-calls");
+                if !is_denied(turn) {
+                    turn.failure = None;
+                    turn.is_over |= text_at(row, &["part", "reason"]).as_deref() != Some("tool-calls");
+                }
             }
         }
         "error" => {
@@ -46,3 +63,20 @@ pub(super) fn row(turn: &mut Turn, row: Item<'_>) -> bool {
     }
     true
 }
+
+/// Which permission was refused stands on stderr alone.
+pub(super) fn tell_permission(turn: &mut Turn, stderr: &str) {
+    if is_denied(turn)
+        && let Some(asked) = stderr.lines().rev().find_map(|line| line.get(text::find(line, REQUESTED)?..))
+    {
+        turn.warn(asked.trim_end());
+    }
+}
+
+fn is_denied(turn: &Turn) -> bool {
+    turn.failure.as_ref().is_some_and(|failure| failure.code == Code::PermissionDenied)
+}
+
+/// Without a terminal the program rejects what it would ask for, and ends the turn.
+const REJECTED: &str = "The user rejected permission";
+const REQUESTED: &str = "permission requested: ";
