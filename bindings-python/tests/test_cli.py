@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -110,6 +110,107 @@ def test_standard_input_is_a_turn(folder: Path) -> None:
     assert told.returncode == 0
 
 
+DONE = '{"answer": 7, "__SKILL_DONE__": true}'
+CODEX: list[dict[str, Any]] = [
+    {"type": "thread.started", "thread_id": "th_1"},
+    {"type": "item.completed", "item": {"type": "agent_message", "text": DONE}},
+    {"type": "turn.completed", "usage": {"input_tokens": 1, "output_tokens": 1}},
+]
+CLAUDE: list[dict[str, Any]] = [
+    {"type": "system", "subtype": "init", "session_id": "s1"},
+    {"type": "assistant", "session_id": "s1", "message": {"content": [{"type": "text", "text": DONE}]}},
+    {"type": "result", "subtype": "success", "session_id": "s1", "is_error": False, "result": DONE},
+]
+GEMINI: list[dict[str, Any]] = [
+    {"type": "init", "session_id": "g1"},
+    {"type": "message", "role": "assistant", "content": DONE, "delta": True},
+    {"type": "result", "status": "success"},
+]
+OPENCODE: list[dict[str, Any]] = [
+    {"type": "step_start", "sessionID": "o1", "part": {}},
+    {"type": "text", "sessionID": "o1", "part": {"text": DONE}},
+    {"type": "step_finish", "sessionID": "o1", "part": {"reason": "stop"}},
+]
+PI: list[dict[str, Any]] = [
+    {"type": "session", "id": "p1"},
+    {"type": "message_end", "message": {"role": "assistant", "content": [{"type": "text", "text": DONE}]}},
+    {"type": "agent_end"},
+]
+ACP: list[dict[str, Any]] = [
+    {"jsonrpc": "2.0", "id": 1, "result": {"sessionId": "a1"}},
+    {
+        "jsonrpc": "2.0",
+        "method": "session/update",
+        "params": {
+            "sessionId": "a1",
+            "update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": DONE}},
+        },
+    },
+    {"jsonrpc": "2.0", "id": 2, "result": {"stopReason": "end_turn"}},
+]
+
+
+def lines(rows: list[dict[str, Any]]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("format", "stream", "hinted"),
+    [
+        ("codex-jsonl", lines(CODEX), "--stream codex-jsonl"),
+        ("claude-stream-json", lines(CLAUDE), "--stream claude-stream-json or --stream qwen-stream-json"),
+        ("qwen-stream-json", lines(CLAUDE), "--stream claude-stream-json or --stream qwen-stream-json"),
+        ("gemini-stream-json", lines(GEMINI), "--stream gemini-stream-json"),
+        ("gemini-json", json.dumps({"session_id": "g1", "response": DONE}, indent=2), "--stream gemini-json"),
+        ("opencode-json", lines(OPENCODE), "--stream opencode-json"),
+        ("pi-json", lines(PI), "--stream pi-json"),
+        ("acp", lines(ACP), "--stream acp"),
+        ("ndjson", lines([{"role": "assistant", "text": DONE}]), "--stream ndjson"),
+        ("codex-jsonl", "Reading input.\n" + lines(CODEX), "--stream codex-jsonl"),
+    ],
+)
+def test_a_stream_is_decoded_and_recognised(folder: Path, format: str, stream: str, hinted: str) -> None:
+    (folder / "stdout.jsonl").write_text(stream)
+    told = command("explain", "--json", "--schema", "schema.json", "--stream", format, "stdout.jsonl", cwd=folder)
+    judged: Any = json.loads(told.stdout)
+    assert (told.returncode, told.stderr) == (0, b"")
+    assert (judged["decision"]["outcome"], judged["decision"]["rule"]) == ("succeeded", "GATE-3")
+    assert json.loads(judged["data_text"]) == {"answer": 7}
+
+    as_text = command("explain", "--schema", "schema.json", "stdout.jsonl", cwd=folder)
+    assert as_text.returncode == 0 and as_text.stdout.startswith(b"waiting_user")
+    [hint] = as_text.stderr.decode().splitlines()
+    assert hint.startswith("hint: ") and hint.endswith(f"try {hinted}")
+
+
+def test_stderr_and_the_exit_code_belong_to_a_stream(folder: Path) -> None:
+    (folder / "stdout.json").write_text("")
+    error = {"session_id": "g1", "error": {"type": "Error", "message": "slow down", "code": 429}}
+    (folder / "stderr.txt").write_text("a warning\n" + json.dumps(error, indent=2))
+    options = ["--json", "--stream", "gemini-json", "--stderr", "stderr.txt", "--exit-code", "1"]
+    judged: Any = json.loads(command("explain", *options, "stdout.json", cwd=folder).stdout)
+    assert judged["decision"]["code"] == "RATE_LIMITED"
+
+
+def test_what_is_no_stream_gets_no_hint(folder: Path) -> None:
+    texts = [DONE, "{", "", ASKS, json.dumps({"result": 1}), json.dumps({"role": "x"}), f"I am done.\n{DONE}\n{DONE}\n"]
+    for text in texts:
+        told = command("explain", "-", cwd=folder, stdin=text.encode())
+        assert (told.returncode, told.stderr) == (0, b""), text
+
+
+def test_help_lists_the_formats(folder: Path) -> None:
+    told = command("explain", "--help", cwd=folder).stdout.decode().split()
+    assert all(format in told for format in get_args(turnlatch.types.StreamFormat))
+
+
+def test_an_engine_that_is_excluded_is_not_the_default(folder: Path) -> None:
+    runner = {"engines": ["gemini", "claude"], "unsupported_engines": ["gemini"], "execution_modes": ["interactive"]}
+    (folder / "both.json").write_text(json.dumps(runner))
+    told = command("explain", "--runner", "both.json", "done.txt", cwd=folder)
+    assert told.returncode == 0 and b"ENGINES_OVERLAP" in told.stdout
+
+
 def test_a_refusal_is_1(folder: Path) -> None:
     told = command("explain", "--mode", "both", "done.txt", cwd=folder)
     assert told.returncode == 1
@@ -144,6 +245,8 @@ def test_a_file_that_cannot_be_read_is_1(folder: Path) -> None:
         ["explain", "--attempt", "-1", "a"],
         ["explain", "--exit-code", "x", "a"],
         ["explain", "--mode"],
+        ["explain", "--stream", "codex", "a"],
+        ["explain", "--stderr", "a", "a"],
     ],
 )
 def test_a_command_that_is_not_understood_is_2(folder: Path, words: list[str]) -> None:

@@ -9,14 +9,16 @@ use std::io::{self, IsTerminal, Read, Write};
 
 use serde_json::{Value, json};
 use turnlatch::{
-    Code, GateResult, HostSettings, Judged, Manifest, Note, Refusal, RunPlan, RunRequest, TurnReport, Verdict, admit,
-    display_text, evaluate_turn,
+    Code, Event, GateResult, HostSettings, Judged, Manifest, Note, Refusal, RunPlan, RunRequest, TurnReport, Verdict,
+    admit, display_text, evaluate_turn,
 };
 
 const USAGE: &str = "\
 usage: explain [options] TURN
 
   TURN               a file with the assistant's text, or - for standard input
+  --stream FORMAT    TURN is an agent's stdout in this format, such as codex-jsonl or claude-stream-json
+  --stderr FILE      what the agent's process wrote to stderr; with --stream
   --runner FILE      the skill's runner.json           (default: a skill that allows both modes)
   --schema FILE      the skill's output schema         (default: none)
   --mode MODE        auto or interactive               (default: interactive)
@@ -40,12 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             std::process::exit(1);
         }
     };
-    let turn = TurnReport {
-        attempt_number: arguments.attempt,
-        exit_code: Some(arguments.exit_code),
-        text: Some(arguments.turn_text()?),
-        ..TurnReport::default()
-    };
+    let turn = arguments.report()?;
     let judged = evaluate_turn(&plan, &turn);
     let mut out = io::stdout().lock();
     if arguments.json {
@@ -66,6 +63,8 @@ struct Arguments {
     attempt: u32,
     exit_code: i64,
     json: bool,
+    stream: Option<String>,
+    stderr: Option<String>,
     turn: String,
 }
 
@@ -82,11 +81,16 @@ impl Arguments {
                 "--attempt" => arguments.attempt = value()?.parse().map_err(|_| "--attempt needs a number")?,
                 "--exit-code" => arguments.exit_code = value()?.parse().map_err(|_| "--exit-code needs a number")?,
                 "--json" => arguments.json = true,
+                "--stream" => arguments.stream = Some(value()?),
+                "--stderr" => arguments.stderr = Some(value()?),
                 "--help" | "-h" => return Err("explains one agent output".to_owned()),
                 option if option.starts_with("--") => return Err(format!("unknown option {option}")),
                 turn if arguments.turn.is_empty() => turn.clone_into(&mut arguments.turn),
                 other => return Err(format!("one turn at a time, found also {other}")),
             }
+        }
+        if arguments.stderr.is_some() && arguments.stream.is_none() {
+            return Err("--stderr needs --stream".to_owned());
         }
         if arguments.turn.is_empty() { Err("which turn?".to_owned()) } else { Ok(arguments) }
     }
@@ -108,13 +112,30 @@ impl Arguments {
                 .collect()
         };
         let engines = names("engines");
-        let engine = self.engine.clone().or_else(|| engines.first().cloned()).unwrap_or_else(|| "codex".to_owned());
-        let known = engines.into_iter().chain(names("unsupported_engines")).chain([engine.clone()]).collect();
+        let excluded = names("unsupported_engines");
+        let first = engines.iter().find(|name| !excluded.contains(name)).cloned();
+        let engine = self.engine.clone().or(first).unwrap_or_else(|| "codex".to_owned());
+        let known = engines.into_iter().chain(excluded).chain([engine.clone()]).collect();
         let mode = self.mode.as_deref().unwrap_or("interactive");
         let manifest =
             Manifest { output_schema: self.schema.as_deref().map(read_file).transpose()?, ..Manifest::new(runner) };
         let request = RunRequest::from(json!({"run_id": "explain", "engine": engine, "execution_mode": mode}));
         Ok(admit(&manifest, &request, &HostSettings { engines: known, ..HostSettings::default() }))
+    }
+
+    fn report(&self) -> Result<TurnReport, Box<dyn Error>> {
+        let (attempt_number, exit_code, text) = (self.attempt, self.exit_code, self.turn_text()?);
+        let Some(format) = &self.stream else {
+            let (exit_code, text) = (Some(exit_code), Some(text));
+            return Ok(TurnReport { attempt_number, exit_code, text, ..TurnReport::default() });
+        };
+        let stderr = self.stderr.as_deref().map(read_file).transpose()?.unwrap_or_default();
+        let stream = json!({"format": format, "stdout": text, "stderr": stderr, "exit_code": exit_code});
+        let event = json!({"type": "turn_finished", "attempt_number": attempt_number, "stream": stream});
+        match Event::from_json(&event.to_string()).map_err(|rejected| rejected.message)? {
+            Event::TurnFinished(report) => Ok(report),
+            other => Err(format!("a finished turn was read as {other:?}").into()),
+        }
     }
 
     fn turn_text(&self) -> Result<String, Box<dyn Error>> {

@@ -8,19 +8,25 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import Any, TextIO, cast, get_args
 
 from . import __version__, types
 from .errors import Refused, TurnlatchError
 from .run import Manifest, Plan, admit, codes, display_text, evaluate_turn
+from .stream import decode_stream
 
+_FORMATS: tuple[types.StreamFormat, ...] = get_args(types.StreamFormat)
+_MOST_LOOKED_AT = 200_000  # characters, to recognise a format
 _RUNNER = '{"execution_modes": ["auto", "interactive"]}'
 _BOLD, _GREY, _RED, _GREEN, _YELLOW = "1", "90", "1;31", "1;32", "1;33"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command. 0: done, whatever the judgement is; 1: it could not be done; 2: it was not understood."""
-    given = _parser().parse_args(arguments)
+    parser = _parser()
+    given = parser.parse_args(arguments)
+    if given.command == "explain" and given.stderr is not None and given.stream is None:
+        parser.error("--stderr needs --stream")
     for stream in (sys.stdout, sys.stderr):
         _take_every_character(stream)
     try:
@@ -41,9 +47,21 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"turnlatch {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     explain = commands.add_parser(
-        "explain", allow_abbrev=False, help="what the gates make of one agent output, and why"
+        "explain",
+        allow_abbrev=False,
+        help="what the gates make of one agent output, and why",
+        description="What the gates make of one agent output, and why. Exits with 0 whatever they decide.",
+        epilog="formats of --stream:\n  " + "\n  ".join(_FORMATS),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     explain.add_argument("turn", metavar="TURN", help="a file with the assistant's text, or - for standard input")
+    explain.add_argument(
+        "--stream",
+        metavar="FORMAT",
+        choices=_FORMATS,
+        help="TURN is not the assistant's text, but the stdout of an agent's program in this format",
+    )
+    explain.add_argument("--stderr", metavar="FILE", help="what the agent's process wrote to stderr; with --stream")
     explain.add_argument("--runner", metavar="FILE", help="the skill's runner.json (default: allows both modes)")
     explain.add_argument("--schema", metavar="FILE", help="the skill's output schema (default: none)")
     explain.add_argument("--mode", default="interactive", help="auto or interactive (default: interactive)")
@@ -70,7 +88,14 @@ def _explain(given: argparse.Namespace) -> int:
         _report_refusal(refusal, as_json=given.json)
         return 1
     text = _decoded("standard input", sys.stdin.buffer.read()) if given.turn == "-" else _read(given.turn)
-    report: types.TurnReport = {"attempt_number": given.attempt, "exit_code": given.exit_code, "text": text}
+    report: types.TurnReport = {"attempt_number": given.attempt}
+    if given.stream is None:
+        report |= {"exit_code": given.exit_code, "text": text}
+        _hint_at_stream(text)
+    else:
+        stderr = "" if given.stderr is None else _read(given.stderr)
+        stream: types.Stream = {"format": given.stream, "stdout": text, "exit_code": given.exit_code, "stderr": stderr}
+        report["stream"] = stream
     judged = evaluate_turn(plan, report)
     if given.json:
         _print_json(judged)
@@ -79,13 +104,35 @@ def _explain(given: argparse.Namespace) -> int:
     return 0
 
 
+def _hint_at_stream(text: str) -> None:
+    """Says so if the text is an agent's stream: as text, the gates make nothing of it."""
+    formats = _likely_formats(text[:_MOST_LOOKED_AT])
+    if formats:
+        options = " or ".join(f"--stream {name}" for name in formats)
+        print(f"hint: this looks like an agent's stdout, not like the assistant's text; try {options}", file=sys.stderr)
+
+
+def _likely_formats(text: str) -> list[types.StreamFormat]:
+    """The formats in which the text has an assistant's words or a session, with the fewest rows that are not known."""
+    unknown_rows: dict[types.StreamFormat, int] = {}
+    for format in _FORMATS:
+        if format == "text" or "{" not in text:
+            continue
+        decoded = decode_stream({"format": format, "stdout": text})
+        if "session_handle" in decoded or any(said["role"] == "assistant" for said in decoded["messages"]):
+            unknown_rows[format] = sum(note["code"] == "STREAM_ROW_UNKNOWN" for note in decoded["diagnostics"])
+    fewest = min(unknown_rows.values(), default=0)
+    return [format for format, unknown in unknown_rows.items() if unknown == fewest]
+
+
 def _plan(given: argparse.Namespace) -> Plan:
     runner = _RUNNER if given.runner is None else _read(given.runner)
-    engines = _names(runner, "engines")
-    engine: str = given.engine if given.engine is not None else next(iter(engines), "codex")
+    engines, excluded = _names(runner, "engines"), _names(runner, "unsupported_engines")
+    first = next((name for name in engines if name not in excluded), "codex")
+    engine: str = given.engine if given.engine is not None else first
     request = {"run_id": "explain", "engine": engine, "execution_mode": given.mode}
     schema = None if given.schema is None else _read(given.schema)
-    known = [*engines, *_names(runner, "unsupported_engines"), engine]
+    known = [*engines, *excluded, engine]
     return admit(Manifest(runner, schema), request, engines=known)
 
 
