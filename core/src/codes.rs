@@ -201,7 +201,7 @@ codes! {
         "The model behind the agent answered with an error."
         "Read the agent's log; start the run again."
     PermissionDenied "PERMISSION_DENIED" Failure 200
-        "The agent's program refused the agent a permission and ended the turn, because nobody could be asked for it."
+        "The agent's program rejected a permission that the agent asked for, because no user could grant it, and ended the turn."
         "Allow it in the configuration of the agent's program, or make the skill do without it."
     HostFailed "HOST_FAILED" Failure 200
         "The host could not start the turn, or hand it the reply."

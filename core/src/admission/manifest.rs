@@ -244,7 +244,7 @@ const MEMBERS: [&str; 8] = [
     "input_schema",
     "parameter_schema",
 ];
-/// A manifest that has more of them is told of the first: each stands in the plan of every run.
+/// Further ones are left out, because each warning is stored in the plan of every run.
 const MAX_UNKNOWN_MEMBERS: usize = 20;
 /// How many names a list may have; a problem is told for each that is wrong.
 const MAX_NAMES: usize = 256;

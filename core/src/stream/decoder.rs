@@ -272,7 +272,7 @@ impl StreamDecoder {
         }
         match self.format {
             StreamFormat::QwenStreamJson => claude::guess_failure(&mut self.turn),
-            StreamFormat::OpencodeJson => opencode::tell_permission(&mut self.turn, stderr),
+            StreamFormat::OpencodeJson => opencode::note_permission(&mut self.turn, stderr),
             _ => {}
         }
     }

@@ -48,12 +48,12 @@ pub(super) fn row(turn: &mut Turn, row: Item<'_>) -> bool {
 }
 
 /// The one object of `--output-format json`: it has the words, or an error. That of a turn that failed may be the end of
-/// stderr, where nobody's words are looked for.
+/// stderr, where no words are looked for.
 pub(super) fn whole(turn: &mut Turn, stdout: &str, stderr: &str) {
     let has_error = |object: Item<'_>| object.get("error").is_some_and(|error| !error.is_null());
     let has_words = |object: Item<'_>| object.get("response").is_some_and(Item::is_string);
-    let told = last_object(stdout).filter(|(_, outline)| has_words(outline.whole()) || has_error(outline.whole()));
-    if let Some((before, outline)) = told {
+    let answer = last_object(stdout).filter(|(_, outline)| has_words(outline.whole()) || has_error(outline.whole()));
+    if let Some((before, outline)) = answer {
         // The program, or what it loads, prints a warning before.
         for line in text::split(before, b'\n').filter(|line| !json::trim(line).is_empty()) {
             turn.rows += 1;

@@ -31,7 +31,7 @@ pub(super) fn row(turn: &mut Turn, row: Item<'_>) -> bool {
         // A step that begins before the last one has ended is that one again.
         "step_start" if is_own => {
             turn.supersede();
-            // It was told to go on without the permission.
+            // The agent continues without the permission.
             if is_denied(turn) {
                 turn.failure = None;
                 turn.is_over = false;
@@ -64,8 +64,8 @@ pub(super) fn row(turn: &mut Turn, row: Item<'_>) -> bool {
     true
 }
 
-/// Which permission was refused stands on stderr alone.
-pub(super) fn tell_permission(turn: &mut Turn, stderr: &str) {
+/// Adds which permission was rejected: only stderr has it.
+pub(super) fn note_permission(turn: &mut Turn, stderr: &str) {
     if is_denied(turn)
         && let Some(asked) = stderr.lines().rev().find_map(|line| line.get(text::find(line, REQUESTED)?..))
     {
