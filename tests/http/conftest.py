@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -104,8 +105,8 @@ def start_service(kind: str, tmp_path: Path) -> Iterator[StartService]:
     """Starts services of a test's own, each with a data folder of its own unless it is given one."""
     started: list[RunningService] = []
 
-    def start(*options: str, data: Path | None = None, token: str | None = None) -> RunningService:
-        running = RunningService(kind, data or tmp_path / f"data-{len(started)}", *options, token=token)
+    def start(*options: str, data: Path | None = None, **more: Any) -> RunningService:
+        running = RunningService(kind, data or tmp_path / f"data-{len(started)}", *options, **more)
         started.append(running)
         return running
 

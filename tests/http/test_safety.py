@@ -116,6 +116,14 @@ def test_a_token(start_service: StartService) -> None:
     assert plain.get("/").status_code == 200, "the console asks for the token itself"
 
 
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_it_says_at_the_start_what_agents_can_do(start_service: StartService, form: str) -> None:
+    service = start_service("--log", form)
+    [line] = [line for line in service.said().splitlines() if "answer in place of people" in line]
+    assert "agents run as the user of this service: they can read its token" in line
+    assert ('"level":"warning"' if form == "json" else " WARNING ") in line
+
+
 @pytest.mark.parametrize(
     "options",
     [

@@ -15,6 +15,7 @@ import type { Service } from './service.js';
 import { type Settings, SHARED } from './settings.js';
 import { allEvents, readLastEventId, runEvents } from './streams.js';
 
+const TIMEOUT_CHECK_MS = 1000;
 const CONSOLE = '/*';
 // An empty name is no name: `/v1/jobs/` is another path.
 const RUN_ID = ':run_id(.+)';
@@ -29,16 +30,23 @@ export function makeApp(service: Service, settings: Settings, ready: Promise<voi
 		exposeHeadRoutes: false,
 		return503OnClosing: false,
 		forceCloseConnections: 'idle',
-		requestTimeout: 300_000,
+		requestTimeout: settings.bodyMs,
 		routerOptions: { maxParamLength: 65_536 },
-		http: { maxHeaderSize: 65_536 },
-		clientErrorHandler: (_error, socket) => refuseUnreadable(socket),
+		http: {
+			maxHeaderSize: 65_536,
+			headersTimeout: settings.headersMs,
+			requestTimeout: settings.bodyMs,
+			connectionsCheckingInterval: Math.min(settings.headersMs / 10, TIMEOUT_CHECK_MS),
+		},
+		clientErrorHandler: (error, socket) => refuseUnreadable(error, socket, answers.get(socket)),
 	});
+	const answers = new WeakMap<Socket, ServerResponse>();
 	// Routes read bodies themselves: how much is read, and what is said about it, is the same in every service.
 	for (const method of METHODS) app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
 	const routes = new Routes();
 	app.addHook('onRoute', ({ method, url }) => routes.add(String(method), url));
 	app.addHook('onRequest', async (request, reply) => {
+		answers.set(request.raw.socket, reply.raw);
 		mark(reply.raw);
 		admitRequest(request.raw, pathOf(request), settings);
 		await ready;
@@ -188,8 +196,16 @@ function mark(response: ServerResponse): void {
 	for (const [name, value] of Object.entries(SAFE_HEADERS)) response.setHeader(name, value);
 }
 
-/** What is not even HTTP gets an answer of the usual form, if there is still somebody to read it. */
-function refuseUnreadable(socket: Socket): void {
+/**
+ * What is not HTTP gets an error of the usual form, unless another answer has begun. A connection whose request does not
+ * arrive in time is closed without an answer.
+ */
+function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket, answer: ServerResponse | undefined): void {
+	const isAnswering = answer?.headersSent && !answer.writableFinished;
+	if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' || isAnswering) {
+		socket.destroy();
+		return;
+	}
 	const { status, text } = errorAnswer(new NotServed('REQUEST_MALFORMED', 'this is not a request')) as JsonAnswer;
 	const headers = {
 		...SAFE_HEADERS,

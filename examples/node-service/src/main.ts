@@ -34,6 +34,7 @@ async function serve(settings: Settings): Promise<void> {
 	// Before the first agent is started: without a port there is nothing to start them for.
 	await listen(app, settings);
 	await service.start();
+	log.warning`agents run as the user of this service: they can read its token and answer in place of people`;
 	go();
 	process.stdout.write(`listening on ${address(app)}\n`);
 	await signalled();

@@ -41,6 +41,10 @@ export const TOKEN = 'TURNLATCH_TOKEN';
 /** The variable of the environment that has the address of the database. */
 export const DATABASE_URL = 'TURNLATCH_DATABASE_URL';
 
+/** The variables of the environment by which tests shorten the time that a request may take to arrive. */
+const HEADERS_SEC = 'TURNLATCH_HEADERS_SEC';
+const BODY_SEC = 'TURNLATCH_BODY_SEC';
+
 /** Whether agents must not get this variable: the token, the database's address, and what spans are sent with. */
 export function isSecret(variable: string): boolean {
 	return variable === TOKEN || variable === DATABASE_URL || /^OTEL_.*_HEADERS$/.test(variable);
@@ -67,6 +71,10 @@ export interface Settings {
 	readonly worker: string;
 	readonly token: string | undefined;
 	readonly log: LogForm;
+	/** How long the headers of a request may take to arrive. */
+	readonly headersMs: number;
+	/** How long its body may take; Node counts from the first byte of the headers. */
+	readonly bodyMs: number;
 	/** Whether only programs of this machine can connect. */
 	readonly onLoopback: boolean;
 }
@@ -103,6 +111,8 @@ export function readSettings(
 		worker,
 		token,
 		log: logForm(options.log),
+		headersMs: Number(environment[HEADERS_SEC] ?? 10) * 1000,
+		bodyMs: Number(environment[BODY_SEC] ?? 60) * 1000,
 		onLoopback,
 	};
 }

@@ -25,6 +25,8 @@ _READ_PAST_BYTES = 8 * 1024 * 1024
 _LOOPBACK_NAMES = {"localhost", "127.0.0.1", "[::1]"}
 _PUBLIC = "/v1/health"
 _METRICS = "/metrics"
+SAFE_HEADERS = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
+"""What marks every answer."""
 
 
 class Guard:
@@ -37,8 +39,7 @@ class Guard:
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         async def marked(message: Message) -> None:
             if message["type"] == "http.response.start":
-                safe = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
-                message = {**message, "headers": [*message.get("headers", []), *safe]}
+                message = {**message, "headers": [*message.get("headers", []), *SAFE_HEADERS]}
             await send(message)
 
         try:

@@ -13,11 +13,13 @@ from typing import cast
 import uvicorn
 
 from .app import make_app
+from .connections import AcceptErrors, limited_protocol
 from .log import log
 from .safety import App, Guard
 from .service import Service
 from .settings import Settings, SettingsInvalid
 
+_BACKLOG = 512
 _LAST_ANSWERS_SEC = 5
 
 
@@ -27,9 +29,13 @@ async def serve(settings: Settings) -> None:
     listener = _listen(settings)
     service = Service(settings)
     await service.start()
+    log.warning("agents run as the user of this service: they can read its token and answer in place of people")
     app = Guard(cast("App", make_app(service, settings.console)), settings)
+    asyncio.get_running_loop().set_exception_handler(AcceptErrors())
     config = uvicorn.Config(
         app,
+        http=limited_protocol(settings),
+        backlog=_BACKLOG,
         lifespan="off",
         ws="none",
         log_config=None,
@@ -81,7 +87,7 @@ class _Server(uvicorn.Server):
 def _listen(settings: Settings) -> socket.socket:
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
-        listener = socket.create_server((settings.host, settings.port), family=family, backlog=512)
+        listener = socket.create_server((settings.host, settings.port), family=family, backlog=_BACKLOG)
         # Every connection inherits it. asyncio sees to that for sockets of its own making alone, and without it the
         # second part of an answer waits 40 ms until the client has confirmed the first.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

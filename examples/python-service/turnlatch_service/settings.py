@@ -20,6 +20,10 @@ DATABASE_URL = "TURNLATCH_DATABASE_URL"
 SHARED = _EXAMPLES / "service"
 """What both services share: the API's description, the engine table, the scripted agent, the skills."""
 
+HEADERS_SEC = "TURNLATCH_HEADERS_SEC"
+BODY_SEC = "TURNLATCH_BODY_SEC"
+"""The environment variables by which tests shorten the time that a request may take to arrive."""
+
 _WORKER = re.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
@@ -48,6 +52,10 @@ class Settings:
     database_url: str | None = field(repr=False)
     worker: str | None
     log: LogForm
+    headers_sec: float
+    """How long the headers of a request may take to arrive."""
+    body_sec: float
+    """How long its body may take after them."""
 
     @property
     def way(self) -> str:
@@ -100,6 +108,8 @@ def read_settings(arguments: Sequence[str] | None, environment: Mapping[str, str
         database_url=given.database_url,
         worker=_worker(given.engine, given.database_url, given.worker),
         log=given.log,
+        headers_sec=float(environment.get(HEADERS_SEC, 10)),
+        body_sec=float(environment.get(BODY_SEC, 60)),
     )
     if not settings.on_loopback and token is None:
         raise SettingsInvalid(f"{given.host} can be reached from outside: set {TOKEN}, or use 127.0.0.1")
