@@ -68,7 +68,13 @@ def with_runner(command: Command, scenario: Callable[[SubprocessRunner, list[Any
 def test_output_and_exit_code() -> None:
     assert run_command(Command(["sh", "-c", "echo hello"]))[0] == {**said("hello\n"), "exit_code": 0}
     assert run_command(Command(["sh", "-c", "echo half; exit 3"]))[0] == {**said("half\n"), "exit_code": 3}
-    assert run_command(Command(["sh", "-c", "kill -9 $$"]))[0] == {"messages": [], "exit_code": 137}
+
+
+@pytest.mark.parametrize("whom", ["$$", "$PPID"], ids=["the command", "its supervisor"])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_signal_is_reported_as_shells_do(number: int, whom: str) -> None:
+    report, *_ = run_command(Command(["sh", "-c", f"kill -{number:d} {whom}"]))
+    assert report == {"messages": [], "exit_code": 128 + number}
 
 
 def test_input_environment_and_directory(tmp_path: Any) -> None:

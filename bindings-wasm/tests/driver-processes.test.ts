@@ -57,10 +57,22 @@ test('output, errors and exit code', async () => {
 		stderr: 'why\n',
 	});
 	assert.deepEqual(await reportOf(shell('echo half; exit 3')), { messages: said('half\n'), exit_code: 3, stderr: '' });
-	assert.deepEqual(await reportOf(shell('kill -9 $$')), { messages: [], exit_code: 137, stderr: '' });
 	const missing = await reportOf({ argv: ['/no/such/agent'] });
 	assert.equal(missing.exit_code, 127);
 	assert.match(missing.stderr, /\/no\/such\/agent: .*ENOENT/);
+});
+
+test('a signal is reported as shells do', async () => {
+	for (const [signal, code] of [
+		[9, 137],
+		[15, 143],
+	]) {
+		// The command itself, and its supervisor.
+		for (const whom of ['$$', '$PPID']) {
+			const report = await reportOf(shell(`kill -${signal} ${whom}`));
+			assert.deepEqual(report, { messages: [], exit_code: code, stderr: '' }, `${signal} to ${whom}`);
+		}
+	}
 });
 
 test('input, environment and directory', async () => {

@@ -109,6 +109,12 @@ def test_a_command_that_is_not_there(service: RunningService) -> None:
     assert "no-such-agent" in service.said(), "the log says why"
 
 
+@pytest.mark.parametrize("engine", ["killed", "kills-its-supervisor"])
+def test_a_signal_is_told_the_same_by_every_service(service: RunningService, engine: str) -> None:
+    error = service.wait(service.create("direct", engine=engine))["error"]
+    assert (error["code"], error["message"]) == ("PROCESS_FAILED", "the turn failed with exit code 137")
+
+
 def test_what_agents_get_of_the_environment(
     start_service: StartService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -225,7 +225,7 @@ class SubprocessRunner:
     async def _watch(self, process: _Process) -> None:
         """Reads to the end, waits for the end, reports."""
         await asyncio.gather(self._read_output(process), _read_stderr(process))
-        code = await process.process.wait()
+        code = _exit_code(await process.process.wait())
         self._disarm(process)
         os.close(process.lifeline)
         if self._locks is not None:
@@ -339,6 +339,11 @@ async def _read_stderr(process: _Process) -> None:
     while chunk := await process.process.stderr.read(65536):
         process.stderr += chunk
         del process.stderr[:-_STDERR_BYTES]
+
+
+def _exit_code(status: int) -> int:
+    """asyncio has a negative number for a signal, shells have 128 and its number (HOST-4)."""
+    return 128 - status if status < 0 else status
 
 
 def _lenient(data: bytearray) -> str:

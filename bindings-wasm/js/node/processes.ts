@@ -299,7 +299,7 @@ export class SubprocessRunner implements Processes {
 			this.#stderr.delete(oldest);
 		}
 		if (!running.unheard) {
-			if (running.inTurn) running.finished(lastReport(running, code ?? 128 + constants.signals.SIGKILL));
+			if (running.inTurn) running.finished(lastReport(running, code ?? 128 + constants.signals[signal ?? 'SIGKILL']));
 			if (isSticky(command)) running.finished(null);
 		}
 		running.decoder.free();
