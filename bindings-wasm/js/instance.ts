@@ -42,9 +42,9 @@ export function initSync(module: WebAssembly.Module | BufferSource): void {
 	if (exports === undefined) begin(glue.initSync({ module }));
 }
 
-/** The same from a URL, a response or any other source of the module. */
-export async function initFrom(source: glue.InitInput | Promise<glue.InitInput>): Promise<void> {
-	if (exports === undefined) begin(await glue.default({ module_or_path: source }));
+/** The same from a response or any other source of the module, which is only asked for if it is needed. */
+export async function initFrom(source: () => Promise<glue.InitInput>): Promise<void> {
+	if (exports === undefined) begin(await glue.default({ module_or_path: source() }));
 }
 
 function begin(instance: unknown): void {

@@ -1,6 +1,6 @@
 /** The entry without the schema engine, for browsers and bundlers. The host brings a validator. */
 
-import { initFrom } from './instance.js';
+import { initFetched } from './fetched.js';
 import type { InitInput } from './public.js';
 
 export * from './public.js';
@@ -9,7 +9,5 @@ export * from './validator.js';
 
 /** Fetches and compiles the wasm, by default the file beside this one. Call it once, before anything else. */
 export async function init(input?: InitInput | Promise<InitInput>): Promise<void> {
-	await initFrom(
-		(input as Parameters<typeof initFrom>[0] | undefined) ?? new URL('./turnlatch_slim_bg.wasm', import.meta.url),
-	);
+	await initFetched(input, new URL('./turnlatch_slim_bg.wasm', import.meta.url), 'turnlatch_slim_bg.wasm');
 }

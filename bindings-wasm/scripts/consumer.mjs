@@ -13,12 +13,20 @@ const { serve, browse, resultOf } = await import(pathToFileURL(join(root, 'build
 /** What the page of a folder says, in Chromium. */
 async function open(folder) {
 	const site = await serve(folder, {});
+	try {
+		return await visit(`${site.url}/index.html`);
+	} finally {
+		await site.close();
+	}
+}
+
+/** What the page of an address says, in Chromium. */
+async function visit(url) {
 	const browser = await browse();
 	try {
-		return await resultOf(browser.context, `${site.url}/index.html`);
+		return await resultOf(browser.context, url);
 	} finally {
 		await browser.close();
-		await site.close();
 	}
 }
 
@@ -33,7 +41,7 @@ async function tried() {
 			stdio: ['ignore', 'pipe', 'pipe'],
 		});
 		writeFileSync(join(folder, 'app.js'), APP);
-		const says = await run({ folder, tarball, open });
+		const says = await run({ folder, tarball, open, visit });
 		return { works: true, tool: needs[0] ?? `node ${process.versions.node}`, says };
 	} catch (error) {
 		const says = String(error.stderr || error.stdout || error.stack).slice(-900);

@@ -37,3 +37,36 @@ test('before init everything says what is missing', async () => {
 		try { codes(); } catch (error) { globalThis.done = String(error); }`;
 	assert.match(String(await resultOfScript(script)), /TypeError: .*await init\(\)/);
 });
+
+const FILES = { web: 'turnlatch_bg.wasm', slim: 'turnlatch_slim_bg.wasm' };
+
+for (const [entry, file] of Object.entries(FILES)) {
+	test(`${entry}: init says what it found where it found no wasm`, async () => {
+		const script = `import { init } from '/dist/${entry}.js';
+			const page = new Response('<!doctype html>', { headers: { 'content-type': 'text/html' } });
+			const said = [];
+			for (const input of [page, '/page.js', new URL('/page.js', location)]) {
+				await init(input).catch((error) => said.push(String(error)));
+			}
+			globalThis.done = said;`;
+		const [page, ...scripts] = (await resultOfScript(script)) as string[];
+		assert.match(page ?? '', /^TypeError: turnlatch: .* is not the wasm file: found text\/html, status 200\. /);
+		assert.equal(scripts.length, 2);
+		for (const said of scripts) {
+			assert.match(said, /http:\/\/127.0.0.1:\d+\/page\.js is not the wasm file: found text\/javascript, status 200/);
+			assert.ok(said.includes("optimizeDeps: { exclude: ['turnlatch'] }") && said.includes(`turnlatch/${file}?url`));
+		}
+	});
+
+	test(`${entry}: wasm is taken under another content type, and fetched once`, async () => {
+		const script = `import { init, version } from '/dist/${entry}.js';
+			const wasm = await (await fetch('/dist/${file}')).arrayBuffer();
+			await init(new Response(wasm, { headers: { 'content-type': 'application/octet-stream' } }));
+			await init('/page.js');
+			await init();
+			const fetched = performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('.wasm'));
+			globalThis.done = [/^[0-9]+[.]/.test(version()), fetched.length];`;
+		// Once by the script itself.
+		assert.deepEqual(await resultOfScript(script), [true, 1]);
+	});
+}
