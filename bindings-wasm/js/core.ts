@@ -236,7 +236,10 @@ export class Run {
 		return this.#ask((id) => glue.run_history(id));
 	}
 
-	/** What the host still owes, and what the run may still own: for the time after a crash. */
+	/**
+	 * What the host still owes, and what the run may still own: for the time after a crash. The effect that begins a turn
+	 * is not among it, because it may have happened: only {@link Run.afterRestart} returns it.
+	 */
 	outstanding(): types.Outstanding {
 		return readJson(this.#ask((id) => glue.run_outstanding(id))) as types.Outstanding;
 	}
@@ -254,8 +257,10 @@ export class Run {
 	}
 
 	/** How to go on with a run that was loaded after a restart, from what the host still has of it. */
-	afterRestart(found: types.Found = {}): types.Resumption {
-		const { process_alive = false, begun = false, slot_lost = false } = found;
+	afterRestart(found: types.Found): types.Resumption {
+		const { process_alive = false, begun, slot_lost = false } = found;
+		// Guessing it would start a turn twice, or never.
+		if (typeof begun !== 'boolean') throw new TypeError('afterRestart needs `begun`: true or false');
 		const text = this.#ask((id) => glue.run_after_restart(id, process_alive, begun, slot_lost));
 		return readJson(text) as types.Resumption;
 	}

@@ -390,9 +390,11 @@ export interface Keep {
 	process?: string;
 }
 
+/** `effects` begin no turn: only `Run.afterRestart` returns the effect that does, whose id is `turn_effect_id`. */
 export interface Outstanding {
 	effects: Effect[];
 	keep: Keep;
+	turn_effect_id?: string;
 }
 
 /** `later`: after one that failed and is tried again; `once`: note durably that it was begun, then perform it. */
@@ -407,7 +409,8 @@ export type GivenUp = { then: 'keep' } | { then: 'forget' } | { then: 'tell'; sl
 /** What a host finds of a run after a restart. */
 export interface Found {
 	process_alive?: boolean;
-	begun?: boolean;
+	/** The effect `turn_effect_id` of `Run.outstanding` was noted as begun before the restart. */
+	begun: boolean;
 	slot_lost?: boolean;
 }
 

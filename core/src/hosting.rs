@@ -67,15 +67,14 @@ impl Writable for GivenUp {
 
 serialize_as_written!(GivenUp);
 
-/// What a host finds of a run after a restart.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// What a host finds of a run after a restart. `begun` has no default: guessing it would start a turn twice, or never.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Found {
     /// The process in [`crate::Keep::process`] is alive.
     #[serde(default)]
     pub process_alive: bool,
-    /// The effect that the run is owed, if it is one of those that must not happen twice, was begun before.
-    #[serde(default)]
+    /// The effect in [`crate::Outstanding::turn_effect_id`] was noted as begun before the restart.
     pub begun: bool,
     /// The slot in [`crate::Keep::slot_id`] could not be held: it may be somebody else's by now.
     #[serde(default)]
@@ -130,7 +129,7 @@ pub fn unreadable_report(attempt_number: u32, slot_id: &str) -> Event {
 
 impl Effect {
     /// Whether it begins an agent's turn, which must not happen twice.
-    fn begins_turn(&self) -> bool {
+    pub(crate) fn begins_turn(&self) -> bool {
         self.starts_turn() || self.hands_reply_over()
     }
 
@@ -158,7 +157,7 @@ impl Run {
             | Action::StartTurn { .. }
             | Action::InjectReply { .. }
             | Action::SetTimer { .. } => {
-                if self.outstanding().effects.iter().any(|owed| owed.id == effect.id) {
+                if self.owed().is_some_and(|owed| owed.id == effect.id) {
                     Perform::Now
                 } else {
                     Perform::Never
@@ -203,13 +202,12 @@ impl Run {
     /// `keep` was given back or ended, and the slot it holds is held again.
     #[must_use]
     pub fn after_restart(&self, found: Found) -> Resumption {
-        let owed = self.outstanding();
-        let Some(slot_id) = owed.keep.process else {
-            return Resumption { effects: owed.effects, ..Resumption::default() };
+        let owed = self.owed();
+        let Some(slot_id) = self.keep().process else {
+            return Resumption { effects: Vec::from_iter(owed), ..Resumption::default() };
         };
         let attempt_number = self.attempt_number();
-        let starts = owed.effects.iter().any(Effect::starts_turn);
-        let not_started = starts && !found.begun;
+        let not_started = !found.begun && owed.as_ref().is_some_and(Effect::starts_turn);
         // A turn needs its slot; and a process that is gone leaves nothing to go on with, unless it never was there.
         if found.slot_lost || !(found.process_alive || not_started) {
             let event = Event::ProcessLost { attempt_number, slot_id: Some(slot_id) };
@@ -217,10 +215,9 @@ impl Run {
         }
         // Whether the process was given its reply, and whether anybody has heard of the end of that turn, is not known: it is
         // given again, which equals once. The process is listened to by that.
-        let effects: Vec<Effect> =
-            owed.effects.into_iter().filter(|effect| !(found.begun && effect.starts_turn())).collect();
-        let hands_over = effects.iter().any(Effect::hands_reply_over);
+        let due = owed.filter(|effect| !(found.begun && effect.starts_turn()));
+        let hands_over = due.as_ref().is_some_and(Effect::hands_reply_over);
         let attach = (found.process_alive && !hands_over).then_some(Attach { slot_id, attempt_number });
-        Resumption { attach, effects, event: None }
+        Resumption { attach, effects: Vec::from_iter(due), event: None }
     }
 }

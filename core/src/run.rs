@@ -93,13 +93,15 @@ impl Prepared {
 /// What the host still owes a run, and what the run may still own (HOST-2).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outstanding {
-    /// Effects to perform, under the ids they were first told with.
+    /// Effects to perform, under their first ids. None of them begins a turn: only [`Run::after_restart`] returns those.
     pub effects: Vec<Effect>,
     /// Everything else of this run that the host still has is to be given back or ended.
     pub keep: Keep,
+    /// The id of the effect that begins the turn under way: if the host has noted it as begun, [`crate::Found::begun`] is true.
+    pub turn_effect_id: Option<String>,
 }
 
-writable!(Outstanding { effects, keep });
+writable!(Outstanding { effects, keep, turn_effect_id });
 
 /// What a run may still own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -356,30 +358,47 @@ impl Run {
         self.life.updated_at
     }
 
-    /// What the host still owes, from the run alone: after a crash the host loads, asks, performs (HOST-2).
+    /// What the host still owes, from the run alone, except for the beginning of a turn, which may have happened (HOST-2).
     #[must_use]
     pub fn outstanding(&self) -> Outstanding {
-        let run_id = &self.plan.run_id;
-        let (owed, keep) = match &self.life.state {
-            State::Queued(queued) => (
-                Some((queued.asked, Action::AcquireSlot { slot_id: queued.slot_id.clone() })),
-                Keep { slot_id: Some(queued.slot_id.clone()), ..Keep::default() },
-            ),
-            State::Running(running) => (
-                Some((running.begun, self.begin_action(running))),
-                Keep { slot_id: Some(running.slot_id.clone()), process: Some(running.slot_id.clone()), timer: None },
-            ),
+        let keep = self.keep();
+        match self.owed() {
+            Some(effect) if effect.begins_turn() => {
+                Outstanding { effects: Vec::new(), keep, turn_effect_id: Some(effect.id) }
+            }
+            owed => Outstanding { effects: Vec::from_iter(owed), keep, turn_effect_id: None },
+        }
+    }
+
+    /// The effect by which the run goes on, which may have been performed.
+    pub(crate) fn owed(&self) -> Option<Effect> {
+        let (told, action) = match &self.life.state {
+            State::Queued(queued) => (queued.asked, Action::AcquireSlot { slot_id: queued.slot_id.clone() }),
+            State::Running(running) => (running.begun, self.begin_action(running)),
             State::WaitingUser(waiting) => {
                 let interaction_id = waiting.pending.interaction_id;
-                let deadline = waiting.timer.zip(waiting.pending.deadline_at);
-                let owed = deadline.map(|(told, at)| (told, Action::SetTimer { interaction_id, at }));
-                let (slot_id, process) = (waiting.kept_slot.clone(), waiting.kept_slot.clone());
-                (owed, Keep { slot_id, timer: deadline.map(|_| interaction_id), process })
+                let (told, at) = waiting.timer.zip(waiting.pending.deadline_at)?;
+                (told, Action::SetTimer { interaction_id, at })
             }
-            State::Ended(_) => (None, Keep::default()),
+            State::Ended(_) => return None,
         };
-        let effects = owed.map(|(told, action)| Effect { action, id: told.id(run_id) }).into_iter().collect();
-        Outstanding { effects, keep }
+        Some(Effect { action, id: told.id(&self.plan.run_id) })
+    }
+
+    /// What the run may still own.
+    pub(crate) fn keep(&self) -> Keep {
+        match &self.life.state {
+            State::Queued(queued) => Keep { slot_id: Some(queued.slot_id.clone()), ..Keep::default() },
+            State::Running(running) => {
+                Keep { slot_id: Some(running.slot_id.clone()), process: Some(running.slot_id.clone()), timer: None }
+            }
+            State::WaitingUser(waiting) => {
+                let deadline = waiting.timer.zip(waiting.pending.deadline_at);
+                let (slot_id, process) = (waiting.kept_slot.clone(), waiting.kept_slot.clone());
+                Keep { slot_id, timer: deadline.map(|_| waiting.pending.interaction_id), process }
+            }
+            State::Ended(_) => Keep::default(),
+        }
     }
 
     fn begin_action(&self, running: &Running) -> Action {

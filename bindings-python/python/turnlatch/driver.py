@@ -283,12 +283,10 @@ class Driver:
     async def _resume(self, live: Live, slot_lost: bool = False) -> None:
         """Goes on with a loaded run as the core says, from what there is of it."""
         run, host = live.run, self._host
-        owed = run.outstanding()
-        process = owed["keep"].get("process")
+        outstanding = run.outstanding()
+        process, begins = outstanding["keep"].get("process"), outstanding.get("turn_effect_id")
         alive = process is not None and process in await settle(host.processes.alive())
-        begun = False
-        for effect in owed["effects"]:
-            begun = begun or await settle(host.store.was_begun(run.run_id, effect["id"]))
+        begun = begins is not None and await settle(host.store.was_begun(run.run_id, begins))
         found = run.after_restart(process_alive=alive, begun=begun, slot_lost=slot_lost)
         if "attach" in found:
             slot_id, attempt_number = found["attach"]["slot_id"], found["attach"]["attempt_number"]

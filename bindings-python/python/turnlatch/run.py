@@ -334,7 +334,8 @@ class Run:
         return self._core.history_json()
 
     def outstanding(self) -> types.Outstanding:
-        """What the host still owes, and what the run may still own: for the time after a crash."""
+        """What the host still owes, and what the run may still own: for the time after a crash. The effect that begins
+        a turn is not among it, because it may have happened: only :meth:`after_restart` returns it."""
         return cast("types.Outstanding", self._core.outstanding())
 
     def due(self, effect: types.Effect, failed: Sequence[types.Effect] = ()) -> types.Due:
@@ -345,10 +346,9 @@ class Run:
         """What becomes of an effect that failed too often; ``begun`` says that it may have happened in part."""
         return cast("types.GivenUp", self._core.given_up(effect, begun))
 
-    def after_restart(
-        self, *, process_alive: bool = False, begun: bool = False, slot_lost: bool = False
-    ) -> types.Resumption:
-        """How to go on with a run that was loaded after a restart, from what the host still has of it."""
+    def after_restart(self, *, begun: bool, process_alive: bool = False, slot_lost: bool = False) -> types.Resumption:
+        """How to go on with a run that was loaded after a restart, from what the host still has of it. ``begun`` says
+        that the effect ``outstanding()["turn_effect_id"]`` was noted as begun before the restart."""
         return cast("types.Resumption", self._core.after_restart(process_alive, begun, slot_lost))
 
     def allowed(self, now: Time) -> types.Allowed:

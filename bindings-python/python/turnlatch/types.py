@@ -361,8 +361,12 @@ class Keep(TypedDict):
 
 
 class Outstanding(TypedDict):
+    """``effects`` begin no turn: only :meth:`turnlatch.Run.after_restart` returns the effect that does, whose id is
+    ``turn_effect_id``."""
+
     effects: list[Effect]
     keep: Keep
+    turn_effect_id: NotRequired[str]
 
 
 class Due(TypedDict):

@@ -93,10 +93,11 @@ export class Advance {
 			const isWanted = wants(before, event, this.#clock());
 			if (isWanted && !(await this.#tables.takeSlot(db, runId, hold, slots))) return undefined;
 			const advanced = await this.#apply(db, before, (run, now) => run.apply(event, now), save);
-			const owed = advanced.run.outstanding().effects.map(({ id }) => id);
+			const { turn_effect_id: begins } = advanced.run.outstanding();
 			// A slot that the run does not want ends with this workflow, which need not be withdrawn.
 			const kept = { ...advanced, withdrawn: [] };
-			return { advanced: kept, begun: await this.#tables.wasBegun(db, runId, owed) };
+			const begun = begins !== undefined && (await this.#tables.wasBegun(db, runId, [begins]));
+			return { advanced: kept, begun };
 		});
 	}
 

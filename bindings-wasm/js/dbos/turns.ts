@@ -11,7 +11,7 @@ import { Host } from '../driver/host.js';
 import { MemoryStore } from '../driver/index.js';
 import { Live, type Report } from '../driver/live.js';
 import { Performer } from '../driver/performer.js';
-import { type Effect, Rejected, Run, TurnlatchError } from '../public.js';
+import { Rejected, Run, TurnlatchError } from '../public.js';
 import { type Advance, type Granted, telling } from './advance.js';
 import { Signal } from './changes.js';
 import type { Office } from './office.js';
@@ -93,8 +93,8 @@ export class Turn {
 		const { processes } = this.#host;
 		const alive = [...(await processes.alive())].includes(slotId);
 		const found = run.afterRestart({ process_alive: alive, begun });
-		const due = new Set(found.effects.map(({ id }) => id));
-		for (const { id } of run.outstanding().effects) if (!due.has(id)) this.#performed.add(id);
+		const { turn_effect_id: begins } = run.outstanding();
+		if (begins !== undefined && found.effects.length === 0) this.#performed.add(begins);
 		if (found.attach !== undefined) {
 			const { attempt_number: attempt } = found.attach;
 			await processes.attach(slotId, this.#performer.finished(this.#runId, attempt, slotId));
@@ -102,25 +102,20 @@ export class Turn {
 		if (found.event !== undefined) this.#inbox.push({ event: found.event });
 	}
 
-	/** Performs what the run owes to this slot's process and what has not been performed. */
+	/** Begins the run's turn in this slot's process, if that has not been done. */
 	async #perform(live: Live): Promise<void> {
-		const due = live.run.outstanding().effects.filter((effect) => this.#isNew(effect));
-		for (const { id } of due) this.#performed.add(id);
-		live.effects.push(...due);
+		const { turn_effect_id: begins } = live.run.outstanding();
+		if (begins !== undefined && !this.#performed.has(begins)) {
+			this.#performed.add(begins);
+			// This worker has the process, and nobody else can have begun the turn: the slot is its own.
+			live.effects.push(...live.run.afterRestart({ process_alive: true, begun: false }).effects);
+		}
 		await this.#performer.performAll(live);
 		this.#task.goOn();
 		if (live.owed.length === 0) return;
 		for (const { id } of live.owed) this.#performed.delete(id);
 		live.owed = [];
 		await this.#task.sleepAfter(this.#host.retry.attempts);
-	}
-
-	#isNew(effect: Effect): boolean {
-		return (
-			(effect.type === 'start_turn' || effect.type === 'inject_reply') &&
-			effect.slot_id === this.#hold.slotId &&
-			!this.#performed.has(effect.id)
-		);
 	}
 
 	/** Tells what the process has reported, or waits until it reports or the run has changed. */

@@ -304,10 +304,9 @@ export class Driver {
 		const { processes, store } = this.#host;
 		const run = live.run.copy();
 		try {
-			const { effects, keep } = run.outstanding();
+			const { keep, turn_effect_id: begins } = run.outstanding();
 			const alive = keep.process !== undefined && [...(await processes.alive())].includes(keep.process);
-			let begun = false;
-			for (const { id } of effects) begun ||= await store.wasBegun(live.runId, id);
+			const begun = begins !== undefined && (await store.wasBegun(live.runId, begins));
 			const found = run.afterRestart({ process_alive: alive, begun, slot_lost: slotLost });
 			if (found.attach !== undefined) {
 				const { slot_id, attempt_number } = found.attach;

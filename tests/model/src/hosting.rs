@@ -50,14 +50,13 @@ pub fn keep(settings: &Settings, run: &Run) -> Keep {
     }
 }
 
-/// HOST-2: the effects still owed.
+/// HOST-2: the effects still owed, but for the one that begins a turn, which may have happened ([`begin`]).
 #[must_use]
 pub fn outstanding(settings: &Settings, run: &Run) -> Vec<Effect> {
     match run.phase {
         Phase::Queued { slot, .. } => vec![Effect::AcquireSlot { slot }],
-        Phase::Running { .. } => vec![begin(run)].into_iter().flatten().collect(),
         Phase::Waiting { question, .. } if settings.has_deadline() => vec![Effect::SetTimer { question }],
-        Phase::Waiting { .. } | Phase::Ended { .. } => Vec::new(),
+        Phase::Running { .. } | Phase::Waiting { .. } | Phase::Ended { .. } => Vec::new(),
     }
 }
 
@@ -101,7 +100,7 @@ pub fn after_restart(settings: &Settings, run: &Run, found: Found) -> Resumption
     // A reply is given again to a process that lives, which is heard by that.
     let (effects, is_heard) = match run.phase {
         Phase::Running { begun_by: Begin::Start, .. } if found.begun => (Vec::new(), false),
-        Phase::Running { begun_by: Begin::Inject, .. } => (outstanding(settings, run), true),
+        Phase::Running { begun_by, .. } => (Vec::from_iter(begin(run)), begun_by == Begin::Inject),
         _ => (outstanding(settings, run), false),
     };
     Resumption { attach: (found.process_alive && !is_heard).then_some(process), effects, event: None }

@@ -151,7 +151,9 @@ impl Telling {
         let keep =
             json!({"slot_id": kept.slot.map(slot_id), "timer": kept.timer, "process": kept.process.map(slot_id)});
         let owed = self.owed(&hosting::outstanding(&self.settings, &self.run));
-        self.expect(json!({"query": "outstanding"}), None, "HOST-2", json!({"effects": owed, "keep": keep}));
+        let begins = hosting::begin(&self.run).and_then(|effect| self.ids.get(&effect));
+        let answer = json!({"effects": owed, "keep": keep, "turn_effect_id": begins});
+        self.expect(json!({"query": "outstanding"}), None, "HOST-2", answer);
         for bits in 0_u8..8 {
             let found = Found { process_alive: bits & 1 != 0, begun: bits & 2 != 0, slot_lost: bits & 4 != 0 };
             let resumption = hosting::after_restart(&self.settings, &self.run, found);

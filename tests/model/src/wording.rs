@@ -30,7 +30,7 @@ pub fn essence(step: &Map<String, Value>, then: &Value) -> Value {
         Some("outstanding") => {
             let keep = &then["keep"];
             let keep = json!({"slot_id": keep["slot_id"], "timer": keep["timer"], "process": keep["process"]});
-            json!({"effects": effects(then), "keep": keep})
+            json!({"effects": effects(then), "keep": keep, "turn_effect_id": then["turn_effect_id"]})
         }
         _ if step.contains_key("query") => {
             json!({"attach": then["attach"]["slot_id"], "effects": effects(then), "event": then["event"]})

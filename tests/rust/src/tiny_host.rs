@@ -187,7 +187,7 @@ impl TinyHost {
         self.process.take_if(|process| Some(&process.slot_id) != keep.process.as_ref());
         let found = Found {
             process_alive: self.process.is_some(),
-            begun: outstanding.effects.iter().any(|effect| self.performed.contains(&effect.id)),
+            begun: outstanding.turn_effect_id.is_some_and(|id| self.performed.contains(&id)),
             // A slot the pool has forgotten may be somebody else's by now.
             slot_lost: keep.process.is_some() && self.held.is_empty(),
         };

@@ -107,10 +107,10 @@ class Advance:
             if wants(before.copy(), event, self._clock()) and not self._tables.take_slot(db, run_id, hold, slots):
                 return None
             advanced = self._apply(db, before, lambda run, now: run.apply(event, now), saved)
-            owed = {effect["id"] for effect in advanced.run.outstanding()["effects"]}
+            begins = advanced.run.outstanding().get("turn_effect_id")
             # A slot that the run does not want ends with this workflow, which need not be withdrawn.
             kept = replace(advanced, withdrawn=[])
-            return Granted(kept, self._tables.was_begun(db, run_id, owed))
+            return Granted(kept, begins is not None and self._tables.was_begun(db, run_id, {begins}))
 
         return self._certainly(work)
 

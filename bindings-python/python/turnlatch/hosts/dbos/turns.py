@@ -25,7 +25,6 @@ from ..._performer import Performer
 from ...errors import NotLoaded, Rejected
 from ...parts import RunUnknown, Store
 from ...run import Run
-from ...types import Effect
 from .advance import Granted, telling
 from .office import Office
 from .tables import Displaced, Hold
@@ -81,8 +80,9 @@ class Turn:
         processes = self._host.processes
         alive = self._hold.slot_id in await settle(processes.alive())
         found = run.after_restart(process_alive=alive, begun=begun)
-        self._performed = {effect["id"] for effect in run.outstanding()["effects"]}
-        self._performed -= {effect["id"] for effect in found["effects"]}
+        begins = run.outstanding().get("turn_effect_id")
+        if begins is not None and not found["effects"]:
+            self._performed.add(begins)
         if "attach" in found:
             slot_id, attempt_number = found["attach"]["slot_id"], found["attach"]["attempt_number"]
             await settle(processes.attach(slot_id, self._performer.finished(self._run_id, attempt_number, slot_id)))
@@ -90,21 +90,17 @@ class Turn:
             self._inbox.append(Report(found["event"]))
 
     async def _perform(self, live: Live) -> None:
-        """Performs what the run owes to this slot's process and what has not been performed."""
-        live.effects.extend(effect for effect in live.run.outstanding()["effects"] if self._is_new(effect))
-        self._performed.update(effect["id"] for effect in live.effects)
+        """Begins the run's turn in this slot's process, if that has not been done."""
+        begins = live.run.outstanding().get("turn_effect_id")
+        if begins is not None and begins not in self._performed:
+            self._performed.add(begins)
+            # This worker has the process, and nobody else can have begun the turn: the slot is its own.
+            live.effects.extend(live.run.after_restart(process_alive=True, begun=False)["effects"])
         await self._performer.perform_all(live)
         if live.owed:
             self._performed.difference_update(effect["id"] for effect in live.owed)
             live.owed.clear()
             await asyncio.sleep(self._host.retry.wait_after(self._host.retry.attempts))
-
-    def _is_new(self, effect: Effect) -> bool:
-        return (
-            (effect["type"] == "start_turn" or effect["type"] == "inject_reply")
-            and effect["slot_id"] == self._hold.slot_id
-            and effect["id"] not in self._performed
-        )
 
     async def _listen(self, live: Live) -> None:
         """Tells what the process has reported, or waits until it reports or the run has changed."""
