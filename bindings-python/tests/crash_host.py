@@ -137,7 +137,7 @@ async def main(folder: Path, mode: str) -> None:
             note(folder, "accepted.log", f"answer {question}")
     await driver.settled(run_id)
     await driver.close()
-    assert not processes.alive(), processes.alive()
+    assert not processes.running(), processes.running()
     assert not timers.pending()
     store.close()
 

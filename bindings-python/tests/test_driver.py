@@ -62,7 +62,7 @@ class Host:
 
     def nothing_left(self) -> None:
         assert self.slots.held() == set()
-        assert list(self.processes.alive()) == []
+        assert list(self.processes.running()) == []
         assert list(self.timers.pending()) == []
 
 
@@ -174,7 +174,7 @@ def test_a_sticky_run_keeps_its_process_and_slot(tmp_path: Path) -> None:
             await host.driver.start(plan(interactive_profile=STICKY))
             await host.driver.wait("r1", "waiting_user")
             await host.driver.settled("r1")
-            assert list(host.processes.alive()) == ["r1/s1"]
+            assert list(host.processes.running()) == ["r1/s1"]
             assert host.slots.granted() == {"r1/s1"}
             assert list(host.timers.pending()) == [("r1", 1)]
             await host.driver.reply("r1", 1, "the second")
@@ -410,7 +410,7 @@ async def test_a_process_that_cannot_be_ended_keeps_its_slot(store: Any) -> None
 
         host.processes.terminate = stuck  # type: ignore
         await host.driver.start(plan())
-        await until(lambda: bool(host.processes.alive()))
+        await until(lambda: bool(host.processes.running()))
         await host.driver.cancel("r1")
         await until(lambda: len(host.errors) >= 3)
         await host.driver.settled("r1")
@@ -613,7 +613,7 @@ async def test_fifty_runs_never_use_more_than_three_slots(store: Any) -> None:
     together: list[int] = []
 
     def command(run: Run, effect: Any) -> Command:
-        together.append(len(host.processes.alive()) + 1)
+        together.append(len(host.processes.running()) + 1)
         return asks_then_finishes(run, effect)
 
     async with hosted(store, command, slots=3) as host:
@@ -649,7 +649,7 @@ async def test_a_closed_driver_s_runs_go_on_in_another(store: Any) -> None:
     release: Any = None
     async with hosted(store, lambda *_: Command(["sh", "-c", "sleep 0.3; echo 'Which file?'"])) as first:
         await first.driver.start(plan())
-        await until(lambda: bool(first.processes.alive()))
+        await until(lambda: bool(first.processes.running()))
         await first.driver.close()
         # The same parts, another driver: the process is still alive and reports to it.
         second = Driver(slots=first.slots, timers=first.timers, processes=first.processes, store=store, retry=QUICK)
@@ -668,7 +668,7 @@ def test_a_turn_lost_by_a_restart_goes_by_policy(tmp_path: Path, policy: str) ->
     async def test(store: Any) -> None:
         async with hosted(store, lambda *_: Command(["sleep", "100"])) as first:
             await first.driver.start(plan(interrupted_turn=policy))
-            await until(lambda: bool(first.processes.alive()))
+            await until(lambda: bool(first.processes.running()))
         async with hosted(store, lambda *_: Command(["echo", DONE])) as second:
             assert await second.driver.recover() == ["r1"]
             view = await second.ended("r1")
@@ -699,7 +699,7 @@ def test_a_run_that_cannot_be_read_does_not_keep_the_others_from_going_on(tmp_pa
         async with hosted(store, lambda *_: Command(["sleep", "100"])) as first:
             for name in ("bad", "good"):
                 await first.driver.start(plan(name, interrupted_turn="retry"))
-                await until(lambda name=name: f"{name}/s1" in list(first.processes.alive()))
+                await until(lambda name=name: f"{name}/s1" in list(first.processes.running()))
             await first.driver.close()
             with sqlite3.connect(tmp_path / "runs.db") as db:
                 db.execute("UPDATE runs SET snapshot = replace(snapshot, 'running', 'queued') WHERE run_id = 'bad'")
@@ -740,7 +740,7 @@ async def test_recovering_again_changes_nothing(store: Any) -> None:
 async def test_failing_parts_are_reported_at_recovery_and_tried_again(store: Any) -> None:
     async with hosted(store, lambda *_: Command(["sleep", "100"])) as first:
         await first.driver.start(plan(interrupted_turn="retry"))
-        await until(lambda: bool(first.processes.alive()))
+        await until(lambda: bool(first.processes.running()))
     slots = FailingSlots("release", 2)
     slots.acquire("gone", "gone/s1", lambda: None)
     async with hosted(store, lambda *_: Command(["echo", DONE]), slots=slots) as second:
@@ -761,13 +761,13 @@ class ForgetfulSlots(LocalSlots):
 async def test_a_turn_whose_slot_somebody_else_has_is_ended_and_lost(store: Any) -> None:
     host = Host(store, lambda *_: Command(["sleep", "100"]))
     await host.driver.start(plan(interrupted_turn="retry"))
-    await until(lambda: "r1/s1" in host.processes.alive())
+    await until(lambda: "r1/s1" in host.processes.running())
     await host.driver.close()
     host.processes._command = lambda *_: Command(["echo", DONE])
     async with hosted(store, slots=ForgetfulSlots(1), processes=host.processes) as second:
         await second.driver.recover()
         await second.driver.settled("r1")
-        assert "r1/s1" not in host.processes.alive(), "it must not run beside the slot's new owner"
+        assert "r1/s1" not in host.processes.running(), "it must not run beside the slot's new owner"
         assert (await second.ended("r1"))["status"] == "succeeded"
         assert second.slots.held() == set()
 

@@ -17,7 +17,7 @@ import pytest
 
 import turnlatch.processes
 from hosting import plan, processes_marked, until
-from turnlatch import Rejected, Run
+from turnlatch import AsyncioTimers, Driver, LocalSlots, MemoryStore, Rejected, Run
 from turnlatch.processes import Command, SubprocessRunner
 from turnlatch.types import StartTurn
 
@@ -42,9 +42,9 @@ def run_command(command: Command, limits: dict[str, int] | None = None) -> tuple
         runner = SubprocessRunner(lambda run, effect: command, grace=0.5)
         reports: list[Any] = []
         await runner.start(a_run(limits), EFFECT, reports.append)
-        assert list(runner.alive()) == ["r1/s1"]
+        assert list(runner.running()) == ["r1/s1"]
         await until(lambda: bool(reports), 20)
-        assert list(runner.alive()) == []
+        assert list(runner.running()) == []
         await runner.close()
         assert len(reports) == 1
         return reports[0], runner
@@ -223,7 +223,7 @@ def test_terminate_ends_the_whole_tree_also_what_left_the_group_or_ignores_the_s
         )
         await runner.terminate("r1/s1")
         assert processes_marked(mark) == []
-        assert list(runner.alive()) == []
+        assert list(runner.running()) == []
         assert reports == [], "nobody asked for the result of a terminated turn"
         await runner.terminate("r1/s1")
         assert zombies() == []
@@ -283,6 +283,10 @@ def test_everything_dies_with_the_host() -> None:
     asyncio.run(scenario())
 
 
+def driver_of(processes: SubprocessRunner) -> Driver:
+    return Driver(slots=LocalSlots(1), timers=AsyncioTimers(), processes=processes, store=MemoryStore())
+
+
 def stop_supervisor(mark: str) -> int:
     """Nothing is ended while it is stopped: as if the machine were very busy just then."""
     (supervisor,) = [int(p.split()[0]) for p in processes_marked(mark) if "_supervise.py" in p]
@@ -290,7 +294,7 @@ def stop_supervisor(mark: str) -> int:
     return supervisor
 
 
-@pytest.mark.parametrize("ask", ["terminate", "start"])
+@pytest.mark.parametrize("ask", ["terminate", "start", "alive", "recover"])
 def test_a_new_host_waits_until_nothing_of_the_killed_one_lives(tmp_path: Any, ask: str) -> None:
     mark = f"TURNLATCH_TEST={uuid.uuid4()}"
     host = start_host(mark, str(tmp_path))
@@ -304,6 +308,8 @@ def test_a_new_host_waits_until_nothing_of_the_killed_one_lives(tmp_path: Any, a
         calls: dict[str, Callable[[], Any]] = {
             "terminate": lambda: runner.terminate("r1/s1"),
             "start": lambda: runner.start(a_run(), EFFECT, lambda report: None),
+            "alive": runner.alive,
+            "recover": driver_of(runner).recover,
         }
         await runner.terminate("another/s1")
         asked = asyncio.ensure_future(calls[ask]())
@@ -325,10 +331,10 @@ def test_a_host_does_not_wait_for_itself(tmp_path: Any) -> None:
         await runner.start(a_run(), EFFECT, reports.append)
         hostile: Any = {**EFFECT, "slot_id": "../\0\ud800/" + "x" * 5000}
         await runner.start(a_run(), hostile, reports.append)
-        assert runner.alive() == ["r1/s1", hostile["slot_id"]]
+        assert runner.running() == ["r1/s1", hostile["slot_id"]]
         assert len(os.listdir(tmp_path)) == 2
         await runner.terminate("r1/s1")
-        assert runner.alive() == [hostile["slot_id"]]
+        assert runner.running() == [hostile["slot_id"]]
         await runner.close()
         assert os.listdir(tmp_path) == []
 
@@ -342,11 +348,15 @@ def test_a_host_that_is_not_dead_is_not_waited_for_for_ever(tmp_path: Any, monke
         monkeypatch.setattr(turnlatch.processes, "UNKILLABLE_SEC", 0.1)
         monkeypatch.setattr(turnlatch.processes, "_SUPERVISORS_OWN_SEC", 0.1)
         second = SubprocessRunner(lambda run, effect: Command(["true"]), grace=0.1, locks=tmp_path)
-        for asked in (second.terminate("r1/s1"), second.start(a_run(), EFFECT, print)):
+        assert await first.alive() == ["r1/s1"], "a host does not wait for itself"
+        driver = driver_of(second)
+        start = second.start(a_run(), EFFECT, print)
+        for asked in (second.terminate("r1/s1"), start, second.alive(), driver.recover()):
             with pytest.raises(TimeoutError, match="another host"):
                 await asked
         await first.close()
         await second.terminate("r1/s1")
+        assert (await second.alive(), await driver.recover()) == ([], [])
 
     asyncio.run(scenario())
 
@@ -358,7 +368,7 @@ def test_a_command_that_cannot_be_spawned_leaves_no_lock(tmp_path: Any) -> None:
         for _ in range(2):
             with pytest.raises(FileNotFoundError):
                 await runner.start(a_run(), EFFECT, print)
-        assert os.listdir(tmp_path / "locks") == [] and runner.alive() == []
+        assert os.listdir(tmp_path / "locks") == [] and runner.running() == []
 
     asyncio.run(scenario())
 
@@ -392,7 +402,7 @@ def test_a_sticky_process_takes_replies_line_by_line() -> None:
         await runner.inject(a_run(), inject(3, "größe"), reports.append)
         await until(lambda: len(reports) == 3)
         assert reports[1:] == [said("you said the second\n"), said("you said größe\n")]
-        assert list(runner.alive()) == ["r1/s1"]
+        assert list(runner.running()) == ["r1/s1"]
 
     env = {**os.environ, "PYTHONUTF8": "1"}
     with_runner(python(STICKY, end_of_turn="=====", env=env), scenario)

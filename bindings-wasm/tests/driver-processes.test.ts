@@ -1,13 +1,14 @@
 /** Agents as real processes. */
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Limits, type Message, Run, type TurnReport } from 'turnlatch';
+import { Driver, LocalSlots, LocalTimers, MemoryStore } from 'turnlatch/driver';
 import { type Command, SubprocessRunner } from 'turnlatch/node';
 import { PACKAGE } from './files.js';
 import { plan, processesMarked, shell, until } from './hosting.js';
@@ -149,9 +150,8 @@ test('a gentle end lets the agent clean up', async () => {
 	rmSync(folder, { recursive: true });
 });
 
-test('everything dies with the host, and the next host waits for that', async () => {
-	const mark = randomUUID();
-	const folder = mkdtempSync(join(tmpdir(), 'turnlatch-'));
+/** Another host with a tree of processes in its slot. */
+async function hostWithTree(mark: string, folder: string): Promise<ChildProcess> {
 	const script = `const { SubprocessRunner } = require('turnlatch/node'); const { Run, admit } = require('turnlatch');
 		const plan = admit({ runner: {} }, { run_id: 'r1', engine: 'test' }, { engines: ['test'] });
 		const runner = new SubprocessRunner(() => ({ argv: ['sh', '-c', process.argv[1]] }), { marks: process.argv[2] });
@@ -159,10 +159,41 @@ test('everything dies with the host, and the next host waits for that', async ()
 	const env = { ...process.env, TURNLATCH_TEST: mark };
 	const host = spawn(process.execPath, ['-e', script, TREE, folder], { cwd: PACKAGE, env, stdio: 'inherit' });
 	await until(() => sleepers(mark) === 3);
+	return host;
+}
+
+function driverOf(processes: SubprocessRunner): Driver {
+	return new Driver({ slots: new LocalSlots(1), timers: new LocalTimers(), processes, store: new MemoryStore() });
+}
+
+for (const asked of ['alive', 'recover'] as const) {
+	test(`everything dies with the host, and the next host waits for that: ${asked}`, async () => {
+		const mark = randomUUID();
+		const folder = mkdtempSync(join(tmpdir(), 'turnlatch-'));
+		const host = await hostWithTree(mark, folder);
+		host.kill('SIGKILL');
+		const next = new SubprocessRunner(() => shell('true'), { marks: folder });
+		assert.deepEqual(await (asked === 'alive' ? next.alive() : driverOf(next).recover()), []);
+		assert.deepEqual(processesMarked(mark), []);
+		assert.deepEqual(readdirSync(folder), []);
+		rmSync(folder, { recursive: true });
+	});
+}
+
+test('a host that is not dead is not waited for for ever', async () => {
+	const mark = randomUUID();
+	const folder = mkdtempSync(join(tmpdir(), 'turnlatch-'));
+	const host = await hostWithTree(mark, folder);
+	// Nothing is started here: the grace only counts for how long the other host is waited for, which is 12 seconds more.
+	const next = new SubprocessRunner(() => shell('true'), { marks: folder, graceMs: -11_900 });
+	const driver = driverOf(next);
+	const start = () => next.start(aRun(), EFFECT, () => {});
+	for (const ask of [() => next.alive(), () => next.terminate('r1/s1'), start, () => driver.recover()]) {
+		await assert.rejects(ask(), /another host with this folder is running/);
+	}
+	assert.equal(sleepers(mark), 3, 'its agent was left alone');
 	host.kill('SIGKILL');
-	const next = new SubprocessRunner(() => shell('true'), { marks: folder });
-	assert.deepEqual(await next.alive(), []);
-	assert.deepEqual(processesMarked(mark), []);
-	assert.deepEqual(readdirSync(folder), []);
+	await until(() => processesMarked(mark).length === 0);
+	assert.deepEqual(await driver.recover(), []);
 	rmSync(folder, { recursive: true });
 });

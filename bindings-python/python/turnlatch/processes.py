@@ -99,8 +99,8 @@ class SubprocessRunner:
     is one whose output is not UTF-8.
 
     With ``locks``, a folder that only this host and its successors use, a turn never runs beside what an earlier host
-    left behind: :meth:`alive` (so a driver's recovery) and :meth:`terminate` wait until that is gone, and raise
-    ``TimeoutError`` if it does not go because the earlier host is not dead.
+    left behind: :meth:`alive` (so a driver's recovery), :meth:`start` and :meth:`terminate` wait until that is gone,
+    and raise ``TimeoutError`` if it does not go because the earlier host is not dead.
     """
 
     def __init__(
@@ -174,8 +174,14 @@ class SubprocessRunner:
         elif self._locks is not None:
             await self._locks.free(slot_id)
 
-    def alive(self) -> Collection[str]:
-        """The slots whose process lives and is this host's."""
+    async def alive(self) -> Collection[str]:
+        """The slots whose process lives and is this host's, when nothing of an earlier host lives any more."""
+        if self._locks is not None:
+            await self._locks.all_free()
+        return self.running()
+
+    def running(self) -> list[str]:
+        """The slots in which this host has a process, without waiting."""
         return list(self._processes)
 
     def stderr(self, slot_id: str) -> str:

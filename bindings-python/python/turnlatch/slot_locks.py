@@ -53,8 +53,15 @@ class SlotLocks:
 
     async def free(self, slot_id: str) -> None:
         """Waits until nothing lives in the slot that an earlier host has started there."""
-        path = self._path(slot_id)
+        await self._free(self._path(slot_id), time.monotonic() + self._patience)
+
+    async def all_free(self) -> None:
+        """Waits until nothing lives that an earlier host has started."""
         end = time.monotonic() + self._patience
+        for path in self._folder.glob("*.lock"):
+            await self._free(path, end)
+
+    async def _free(self, path: Path, end: float) -> None:
         while path not in self._own and not _remove_if_free(path):
             await self._wait(path, end)
 

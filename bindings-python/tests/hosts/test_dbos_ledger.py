@@ -138,7 +138,7 @@ def test_a_worker_that_stops_working_still_answers(place: Place, tmp_path: Path)
             await driver.start(plan("ask-2"))
             assert await driver.slots() == SlotUse(1, ["hold-1/s1"], 1)
             await driver.stop_work()
-            assert list(processes.alive()) == []
+            assert list(processes.running()) == []
             assert (await driver.view("hold-1"))["status"] == "running", "the next worker tells the core"
             assert (await driver.cancel("ask-2"))["receipt"] == "canceled"
         (tmp_path / "go-hold-1").touch()

@@ -33,7 +33,7 @@ def drive(place: Place, folder: Path, scenario: Scenario, **options: Any) -> Non
         told: dict[str, Any] = {"slots": 2, "poll": 0.1, "takeover_after": 1.5, **place, **options}
         async with DbosDriver(processes=processes, on_error=lambda *what: errors.append(what), **told) as driver:
             await asyncio.wait_for(scenario(driver), 60)
-        assert list(processes.alive()) == []
+        assert list(processes.running()) == []
 
     asyncio.run(main())
     assert errors == []

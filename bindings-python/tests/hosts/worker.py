@@ -24,9 +24,9 @@ class Dying(SubprocessRunner):
 
     dies = ""
 
-    def alive(self) -> Collection[str]:
+    async def alive(self) -> Collection[str]:
         self.die_at("granted")
-        return super().alive()
+        return await super().alive()
 
     async def start(self, run: Run, effect: StartTurn, finished: Finished) -> None:
         self.die_at("begun")

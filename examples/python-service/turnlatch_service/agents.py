@@ -48,9 +48,9 @@ class Agents:
         # It may have gone on talking when its run had ended already.
         self._words.forget(_run_of(slot_id))
 
-    def alive(self) -> Collection[str]:
-        """The slots whose process lives."""
-        return self._runner.alive()
+    async def alive(self) -> Collection[str]:
+        """The slots whose process lives, when nothing of an earlier service lives any more."""
+        return await self._runner.alive()
 
     async def close(self) -> None:
         """Ends every process, without a report."""
@@ -64,7 +64,7 @@ class Agents:
                 )
             if report is not None:
                 report = self._with_artifacts(slot_id, report)
-            if slot_id not in self._runner.alive():
+            if slot_id not in self._runner.running():
                 self._required.pop(slot_id, None)
             finished(report)
 
