@@ -1,6 +1,8 @@
-"""A host in Python for tests that share a SQLite file between languages (bindings-wasm/tests/sqlite-shared.test.ts).
+"""A host in Python for tests that share a SQLite file between processes and languages (test_owner.py, and
+sqlite-shared.test.ts and owner.test.ts in bindings-wasm/tests).
 
-usage: sqlite_host.py ask|answer|journal FILE     prints what it found as JSON
+usage: sqlite_host.py ask|answer|journal|recover FILE     prints what it found as JSON
+       sqlite_host.py hold FILE                           prints "held" and has the file open until its input ends
 """
 
 from __future__ import annotations
@@ -48,6 +50,10 @@ async def answer(driver: Driver) -> Any:
 async def main(what: str, path: str) -> Any:
     store = SqliteStore(path)
     try:
+        if what == "hold":
+            print("held", flush=True)
+            sys.stdin.read()
+            return None
         if what == "journal":
             run, _ = replay(plan(), await store.journal("r1"))
             return {"unfinished": await store.unfinished(), "same": run.to_json() == await store.load("r1")}
@@ -57,7 +63,7 @@ async def main(what: str, path: str) -> Any:
             "processes": SubprocessRunner(asks_then_finishes),
         }
         async with Driver(**parts, store=store) as driver:
-            return await {"ask": ask, "answer": answer}[what](driver)
+            return await {"ask": ask, "answer": answer, "recover": Driver.recover}[what](driver)
     finally:
         store.close()
 

@@ -57,37 +57,35 @@ def test_the_journal_replays_to_the_stored_snapshot(tmp_path: Path, compact: boo
 
 def test_only_the_expected_revision_is_replaced(tmp_path: Path) -> None:
     async def scenario() -> None:
-        first, second = SqliteStore(tmp_path / "runs.db"), SqliteStore(tmp_path / "runs.db")
+        store = SqliteStore(tmp_path / "runs.db")
         run, created = Run.create(plan(), 1)
-        await first.create("r1", run.to_json(), created.entry)
+        await store.create("r1", run.to_json(), created.entry)
         with pytest.raises(StoreConflict, match="RUN_EXISTS"):
-            await second.create("r1", run.to_json(), created.entry)
-        other = Run.from_json(await second.load("r1"))
+            await store.create("r1", run.to_json(), created.entry)
+        other = Run.from_json(await store.load("r1"))
         canceled = other.cancel(5)
-        await second.save("r1", 1, other.to_json(), canceled.entry, True)
+        await store.save("r1", 1, other.to_json(), canceled.entry, True)
         granted = run.apply({"type": "slot_granted", "slot_id": "r1/s1"}, 5)
         with pytest.raises(StoreConflict, match="expected revision 1, found 2"):
-            await first.save("r1", 1, run.to_json(), granted.entry, False)
-        assert await first.load("r1") == other.to_json()
-        assert replay(plan(), await first.journal("r1"))[0].to_json() == other.to_json()
-        first.close()
-        second.close()
+            await store.save("r1", 1, run.to_json(), granted.entry, False)
+        assert await store.load("r1") == other.to_json()
+        assert replay(plan(), await store.journal("r1"))[0].to_json() == other.to_json()
+        store.close()
 
     asyncio.run(scenario())
 
 
-def test_of_many_hosts_that_save_at_once_one_wins(tmp_path: Path) -> None:
+def test_of_many_that_save_at_once_one_wins(tmp_path: Path) -> None:
     async def scenario() -> None:
-        stores = [SqliteStore(tmp_path / "runs.db") for _ in range(6)]
+        store = SqliteStore(tmp_path / "runs.db")
         run, created = Run.create(plan(), 1)
-        await stores[0].create("r1", run.to_json(), created.entry)
+        await store.create("r1", run.to_json(), created.entry)
         canceled = run.cancel(2)
-        saves = (store.save("r1", 1, run.to_json(), canceled.entry, True) for store in stores)
+        saves = (store.save("r1", 1, run.to_json(), canceled.entry, True) for _ in range(6))
         results = await asyncio.gather(*saves, return_exceptions=True)
         assert sorted(type(result).__name__ for result in results) == ["NoneType"] + ["StoreConflict"] * 5
-        assert len(await stores[0].journal("r1")) == 2
-        for store in stores:
-            store.close()
+        assert len(await store.journal("r1")) == 2
+        store.close()
 
     asyncio.run(scenario())
 

@@ -48,8 +48,8 @@ class RunUnknown(TurnlatchError, KeyError):
 
 class DriverMisused(TurnlatchError, RuntimeError):
     """A driver was asked for something it cannot do now: ``DRIVER_CLOSED``, ``INSIDE_CALLBACK``, ``RUN_NOT_DONE``,
-    ``OTHER_EVENT_LOOP``; hosts on an engine also say ``DRIVER_EXISTS``, ``EXECUTOR_ID_IN_USE`` and
-    ``DATABASE_IN_USE``."""
+    ``OTHER_EVENT_LOOP``; or a database has another host: ``DATABASE_IN_USE``. Hosts on an engine also say
+    ``DRIVER_EXISTS`` and ``EXECUTOR_ID_IN_USE``."""
 
 
 class Slots(Protocol):

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from os import PathLike
 from typing import TypeVar
 
+from ._owner import DatabaseOwner
 from .parts import RunUnknown, StoreConflict
 from .run import Entry, Journal
 
@@ -30,12 +31,20 @@ CREATE TABLE IF NOT EXISTS begun (
 
 class SqliteStore:
     """Snapshots, journals and the log of begun effects. All work is done by one thread with one connection, so the
-    event loop never waits for the disk. ``compact=True`` keeps journals without the turns' texts."""
+    event loop never waits for the disk. ``compact=True`` keeps journals without the turns' texts.
+
+    A file has one store at a time, until :meth:`close` or the end of the process: a second one, in this process or
+    another, in Python or Node, is :class:`turnlatch.DriverMisused` with the code ``DATABASE_IN_USE`` and the owner's
+    ``pid`` in ``details``. To read only, open the file with SQLite itself."""
 
     def __init__(self, path: str | PathLike[str], *, compact: bool = False) -> None:
         self._compact = compact
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="turnlatch-sqlite")
-        self._db = self._worker.submit(_open, path).result()
+        try:
+            self._db, self._owner = self._worker.submit(_open, path).result()
+        except BaseException:
+            self._worker.shutdown()
+            raise
 
     async def create(self, run_id: str, snapshot: str, entry: Entry) -> None:
         """Keeps a new run and its first journal line, in one transaction."""
@@ -101,8 +110,14 @@ class SqliteStore:
         return await self._do(work)
 
     def close(self) -> None:
-        """Finishes what was asked for and closes the file."""
-        self._worker.submit(self._db.close).result()
+        """Finishes what was asked for, closes the file and lets the next store have it."""
+
+        def close() -> None:
+            self._db.close()
+            if self._owner is not None:
+                self._owner.release()
+
+        self._worker.submit(close).result()
         self._worker.shutdown()
 
     def _append(self, db: sqlite3.Connection, run_id: str, entry: Entry, previous: str | None) -> None:
@@ -114,7 +129,7 @@ class SqliteStore:
 
     async def _write(self, work: Callable[[sqlite3.Connection], object]) -> None:
         def transaction(db: sqlite3.Connection) -> None:
-            # IMMEDIATE takes the write lock before the revision is compared: no other host can come between.
+            # IMMEDIATE takes the write lock before the revision is compared: nothing can come between.
             db.execute("BEGIN IMMEDIATE")
             try:
                 work(db)
@@ -127,13 +142,23 @@ class SqliteStore:
         await self._do(transaction)
 
 
-def _open(path: str | PathLike[str]) -> sqlite3.Connection:
+def _open(path: str | PathLike[str]) -> tuple[sqlite3.Connection, DatabaseOwner | None]:
     # Autocommit, so that transactions begin and end only where this file says so.
     db = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
-    db.execute("PRAGMA journal_mode = WAL")
-    db.execute("PRAGMA synchronous = FULL")
-    db.executescript(_SCHEMA)
-    return db
+    owner = None
+    try:
+        file = db.execute("SELECT file FROM pragma_database_list WHERE name = 'main'").fetchone()[0]
+        if file:  # a database in memory has no other user
+            owner = DatabaseOwner(file)
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = FULL")
+        db.executescript(_SCHEMA)
+    except BaseException:
+        db.close()
+        if owner is not None:
+            owner.release()
+        raise
+    return db, owner
 
 
 def _one(db: sqlite3.Connection, query: str, run_id: str) -> tuple[str | int, ...]:

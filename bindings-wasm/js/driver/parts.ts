@@ -78,16 +78,16 @@ type Misuse =
 	| 'DATABASE_IN_USE';
 
 /**
- * A driver was asked for something it cannot do now: `DRIVER_CLOSED`, `INSIDE_CALLBACK` or `RUN_NOT_DONE`; hosts on an
- * engine also say `DRIVER_EXISTS`, `EXECUTOR_ID_IN_USE` and `DATABASE_IN_USE`.
+ * A driver was asked for something it cannot do now: `DRIVER_CLOSED`, `INSIDE_CALLBACK` or `RUN_NOT_DONE`; or a database
+ * has another host: `DATABASE_IN_USE`. Hosts on an engine also say `DRIVER_EXISTS` and `EXECUTOR_ID_IN_USE`.
  */
 export class DriverMisused extends TurnlatchError {
 	static {
 		DriverMisused.prototype.name = 'DriverMisused';
 	}
 
-	constructor(code: Misuse, message: string) {
-		super(code, message);
+	constructor(code: Misuse, message: string, details?: unknown) {
+		super(code, message, details);
 	}
 }
 

@@ -2,4 +2,4 @@
 
 export type { Command } from './command.js';
 export { type Said, type SubprocessOptions, SubprocessRunner } from './processes.js';
-export { type SqliteDatabase, type SqliteStatement, SqliteStore } from './sqlite-store.js';
+export { type SqliteDatabase, type SqliteStatement, SqliteStore, type SqliteStoreOptions } from './sqlite-store.js';

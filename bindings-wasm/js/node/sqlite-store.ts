@@ -2,6 +2,7 @@
 
 import { RunUnknown, type Store, StoreConflict } from '../driver/index.js';
 import { type Entry, Journal } from '../public.js';
+import { DatabaseOwner } from './owner.js';
 
 /**
  * An open database. That of `node:sqlite` (Node 22 and later), `better-sqlite3`, `libsql` and `@photostructure/sqlite`
@@ -32,22 +33,43 @@ CREATE TABLE IF NOT EXISTS begun (
 ) WITHOUT ROWID;
 `;
 
+export interface SqliteStoreOptions {
+	/** Keeps journals without the turns' texts. */
+	readonly compact?: boolean;
+	/** Opens a second file of SQLite, by which the database is kept to one host: `new` of the database's own class. */
+	readonly open?: (path: string) => SqliteDatabase;
+}
+
 /**
  * Snapshots, journals and the log of begun effects. Every call waits for the disk, and so does the event loop: some
- * milliseconds for a save. `compact` keeps journals without the turns' texts.
+ * milliseconds for a save.
+ *
+ * A file has one store at a time, until {@link SqliteStore.close} or the end of the process: a second one, in this process
+ * or another, in Node or Python, is `DriverMisused` with the code `DATABASE_IN_USE` and the owner's `pid` in `details`.
+ * To read only, open the file with SQLite itself.
  */
 export class SqliteStore implements Store {
 	readonly #db: SqliteDatabase;
 	readonly #compact: boolean;
+	readonly #owner: DatabaseOwner | undefined;
 
 	/** The store sets the database's modes, and closes it with {@link SqliteStore.close}. */
-	constructor(database: SqliteDatabase, { compact = false }: { compact?: boolean } = {}) {
+	constructor(database: SqliteDatabase, { compact = false, open = openerLike(database) }: SqliteStoreOptions = {}) {
 		this.#db = database;
 		this.#compact = compact;
-		database.exec('PRAGMA busy_timeout = 5000');
-		database.exec('PRAGMA journal_mode = WAL');
-		database.exec('PRAGMA synchronous = FULL');
-		database.exec(SCHEMA);
+		const main = database.prepare("SELECT file FROM pragma_database_list WHERE name = 'main'").get();
+		const { file } = main as { file: string | null };
+		// A database in memory has no other user.
+		this.#owner = file === null || file === '' ? undefined : new DatabaseOwner(file, open);
+		try {
+			database.exec('PRAGMA busy_timeout = 5000');
+			database.exec('PRAGMA journal_mode = WAL');
+			database.exec('PRAGMA synchronous = FULL');
+			database.exec(SCHEMA);
+		} catch (error) {
+			this.#owner?.release();
+			throw error;
+		}
 	}
 
 	/** Keeps a new run and its first journal line, in one transaction. */
@@ -112,8 +134,10 @@ export class SqliteStore implements Store {
 		return (rows as { line: string }[]).map((row) => row.line);
 	}
 
+	/** Closes the database and lets the next store have it. */
 	close(): void {
 		this.#db.close();
+		this.#owner?.release();
 	}
 
 	#append(runId: string, entry: Entry, previous?: string): void {
@@ -128,7 +152,7 @@ export class SqliteStore implements Store {
 	}
 
 	#write(work: () => void): void {
-		// IMMEDIATE takes the write lock before the revision is compared: no other host can come between.
+		// IMMEDIATE takes the write lock before the revision is compared: nothing can come between.
 		this.#db.exec('BEGIN IMMEDIATE');
 		try {
 			work();
@@ -142,4 +166,13 @@ export class SqliteStore implements Store {
 			throw error;
 		}
 	}
+}
+
+/** All the classes that {@link SqliteDatabase} names are made with a path. */
+function openerLike(database: SqliteDatabase): (path: string) => SqliteDatabase {
+	return (path) => {
+		const opened: SqliteDatabase = new (database.constructor as new (path: string) => SqliteDatabase)(path);
+		if (typeof opened.exec === 'function') return opened;
+		throw new TypeError('the class of the database opens no file: give the store `open`');
+	};
 }

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 from collections.abc import Generator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import event
-
-from ...parts import DriverMisused
 
 _POOL = 10
 _OVERFLOW = 40
@@ -69,20 +64,3 @@ def _sqlite(url: str) -> sa.Engine:
 
     event.listen(engine, "connect", prepare)
     return engine
-
-
-class FileLock:
-    """Keeps a SQLite file to one driver: DBOS cannot share one between processes."""
-
-    def __init__(self, path: Path) -> None:
-        self._descriptor = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(self._descriptor)
-            message = f"another driver uses {path}: a SQLite file is for one process, several need PostgreSQL"
-            raise DriverMisused("DATABASE_IN_USE", message) from None
-
-    def release(self) -> None:
-        """Lets the next one in."""
-        os.close(self._descriptor)

@@ -14,12 +14,12 @@ import sqlalchemy as sa
 
 from ..._core import __version__
 from ..._host import Host, RetryPolicy
+from ..._owner import DatabaseOwner
 from ...local import AsyncioTimers, LocalSlots, MemoryStore, wall_clock
 from ...parts import Clock, DriverMisused, OnError, OnNotify, OnObserved, Processes
 from ...run import Applied, Journal, Plan, Run
 from ...types import Event, Receipt, StatusView
 from .advance import Beside, Step, telling
-from .database import FileLock
 from .engine import Engine
 from .ledger import Change
 from .office import Office, Settings
@@ -97,7 +97,7 @@ class DbosDriver:
         """Connects, makes the tables that are not there and, as a worker, begins to work."""
         if self._office is not None or self._closed:
             raise DriverMisused("DRIVER_CLOSED", "a driver is opened once")
-        self._file_lock = None if self._path is None else FileLock(self._path)
+        self._owner = None if self._path is None else DatabaseOwner(self._path)
         self._office = Office(self._host, self._settings, self._on_notify)
         try:
             await self._office.open()
@@ -125,8 +125,8 @@ class DbosDriver:
             return
         await self.stop_work()
         await office.close()
-        if self._file_lock is not None:
-            self._file_lock.release()
+        if self._owner is not None:
+            self._owner.release()
 
     async def start(self, plan: Plan, beside: Beside | None = None) -> str:
         """Makes a run of an admitted plan and enqueues its first turn. Returns its id.
