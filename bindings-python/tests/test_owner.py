@@ -1,4 +1,4 @@
-"""A SQLite file has one host at a time (HOST-11), in real processes; bindings-wasm/tests/owner.test.ts: both languages."""
+"""A SQLite file has one host at a time (HOST-11), in real processes."""
 
 from __future__ import annotations
 

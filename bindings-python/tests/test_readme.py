@@ -37,7 +37,7 @@ def test_the_block_runs(page: Path, line: int, code: str) -> None:
 
 
 def test_the_loop_of_the_readme_knows_every_effect() -> None:
-    (code,) = [code for _, code in blocks(PACKAGE) if "def perform" in code]
+    (code,) = [code for _, code in blocks(PACKAGE) if "def perform(run: Run" in code]
     types_source = (Path(__file__).resolve().parents[1] / "python" / "turnlatch" / "types.py").read_text()
     effects = types_source.split("Event: TypeAlias")[1].split("Effect: TypeAlias")[0]
     names = re.findall(r'type: Literal\["(\w+)"\]', effects)
