@@ -113,7 +113,7 @@ scenario('a second store of this process is refused until the first is closed', 
 	first.close();
 	openStore(link).close();
 	const owners = readdirSync(folder).filter((name) => name.includes('.owner'));
-	assert.deepEqual(owners, ['runs.db.owner'], 'nobody is named any more');
+	assert.deepEqual(owners, ['runs.db.owner'], 'no owner is named any more');
 });
 
 scenario('a file that is no database is left without an owner', (path) => {

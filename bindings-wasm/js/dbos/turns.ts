@@ -107,7 +107,7 @@ export class Turn {
 		const { turn_effect_id: begins } = live.run.outstanding();
 		if (begins !== undefined && !this.#performed.has(begins)) {
 			this.#performed.add(begins);
-			// This worker has the process, and nobody else can have begun the turn: the slot is its own.
+			// This worker holds the slot, so no other can have begun the turn, and it has the process.
 			live.effects.push(...live.run.afterRestart({ process_alive: true, begun: false }).effects);
 		}
 		await this.#performer.performAll(live);

@@ -94,7 +94,7 @@ class Turn:
         begins = live.run.outstanding().get("turn_effect_id")
         if begins is not None and begins not in self._performed:
             self._performed.add(begins)
-            # This worker has the process, and nobody else can have begun the turn: the slot is its own.
+            # This worker holds the slot, so no other can have begun the turn, and it has the process.
             live.effects.extend(live.run.after_restart(process_alive=True, begun=False)["effects"])
         await self._performer.perform_all(live)
         if live.owed:
