@@ -27,12 +27,25 @@ class Killed(BaseException):
     """The host is dead."""
 
 
+class Escaped(BaseException):
+    """What no ``except Exception`` catches."""
+
+
 class Stuck(BaseException):
     """Nothing is left to do, or only what is tried again and again."""
 
 
 class GivenUp(Exception):
     """The client has asked often enough."""
+
+
+ERRORS: dict[str, Callable[[], BaseException]] = {
+    "raises": lambda: OSError("the service is down"),
+    "escapes": Escaped,
+    "exits": lambda: SystemExit(3),
+    "interrupts": KeyboardInterrupt,
+    "cancelled": asyncio.CancelledError,
+}
 
 
 class _NoTime(selectors.DefaultSelector):
@@ -63,7 +76,7 @@ class Fault:
     """What goes wrong with the ``at``-th callback, and with the next calls of it."""
 
     at: int = 0
-    how: str = "raises"  # or: cancelled, hangs, dies
+    how: str = "raises"  # or: escapes, exits, interrupts, cancelled, hangs, dies
     after_work: bool = False
     times: int = 1
     also: str = ""  # another callback that then fails before it has done its work, or "all"
@@ -136,8 +149,6 @@ class Faults:
     async def _fail_in_time(self) -> None:
         if self.fault.how == "hangs":
             await asyncio.Event().wait()
-        if self.fault.how == "cancelled":
-            raise asyncio.CancelledError
         self._fail()
 
     def _fail(self) -> None:
@@ -145,7 +156,11 @@ class Faults:
             self.dead = True
             self._die()
             raise Killed
-        raise OSError("the service is down")
+        raise self.error()
+
+    def error(self) -> BaseException:
+        """What failing callbacks raise."""
+        return ERRORS.get(self.fault.how, ERRORS["raises"])()
 
 
 class _Failing:

@@ -7,6 +7,7 @@ import functools
 import os
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -30,7 +31,7 @@ from failing_host import (
 from hosting import STICKY, plan
 from turnlatch import Run, replay
 from turnlatch.driver import Driver, RetryPolicy
-from turnlatch.parts import RunUnknown, StoreConflict
+from turnlatch.parts import DriverMisused, RunUnknown, StoreConflict
 from turnlatch.sync_driver import SyncDriver
 
 LOOSE = {"interactive_require_user_reply": False, "session_timeout_sec": 100}
@@ -103,7 +104,7 @@ class Life:
         }
 
     def _fails_too(self, *_: Any) -> None:
-        raise OSError("nobody can be told")
+        raise self.faults.error()
 
     async def perform(self, driver: Any) -> None:
         """The steps that no earlier host has done to the end."""
@@ -198,10 +199,17 @@ def live(scenario: Scenario, world: World, fault: Fault, plain: bool) -> tuple[L
 
     whole = loop.create_task(main())
     whole.add_done_callback(lambda _: loop.stop())
-    try:
-        loop.run_forever()
-    except Stuck:
-        assert fault.kills, f"it hangs after {life.faults.calls}"
+    left_loop = 0
+    while True:
+        try:
+            loop.run_forever()
+            break
+        except (SystemExit, KeyboardInterrupt):
+            left_loop += 1
+        except Stuck:
+            assert fault.kills, f"it hangs after {life.faults.calls}"
+            break
+    assert left_loop >= len(life.faults.failed) if fault.how in ("exits", "interrupts") else left_loop == 0
     ended = whole.done() and not life.faults.dead and not (fault.kills and isinstance(whole.exception(), GivenUp))
     life.faults.dead = True
     loop.set_exception_handler(lambda *_: None)
@@ -220,11 +228,35 @@ def live(scenario: Scenario, world: World, fault: Fault, plain: bool) -> tuple[L
     return life, ended
 
 
+QUICK = RetryPolicy(delay=0.0, pause=0.001)
+
+
 def live_blocking(scenario: Scenario, world: World, fault: Fault) -> Life:
     """The same with a synchronous driver, which does not die."""
     life = Life(scenario, world, fault, lambda: None, plain=True)
-    quick = RetryPolicy(delay=0.0, pause=0.001)
-    asyncio.run(life.perform(Blocking(SyncDriver(**life.parts, retry=quick))))
+    asyncio.run(life.perform(Blocking(SyncDriver(**life.parts, retry=QUICK))))
+    return life
+
+
+def exit_blocking(scenario: Scenario, world: World, fault: Fault) -> Life:
+    """The same with a synchronous driver that a callback closes: no call hangs, and closing raises its error."""
+    life = Life(scenario, world, fault, lambda: None, plain=True)
+    driver = SyncDriver(**life.parts, retry=QUICK)
+
+    def perform() -> None:
+        with pytest.raises((SystemExit, KeyboardInterrupt)) as raised:
+            try:
+                asyncio.run(life.perform(Blocking(driver)))
+            except GivenUp:
+                with pytest.raises(DriverMisused, match="DRIVER_CLOSED"):
+                    driver.recover()
+                driver.close()
+        assert raised.type is type(life.faults.error())
+        driver.close()
+
+    with ThreadPoolExecutor(1) as others:
+        others.submit(perform).result(timeout=60)
+    world.die()
     return life
 
 
@@ -310,6 +342,9 @@ def no_log_of_failures(caplog: pytest.LogCaptureFixture) -> None:
 
 
 RAISES = [Fault(), Fault(after_work=True)]
+ESCAPING = ("escapes", "exits", "interrupts")
+ESCAPES = [Fault(how=how, after_work=after) for after in (False, True) for how in ESCAPING]
+ESCAPED: set[str] = set()
 DIES = [Fault(how="dies"), Fault(how="dies", after_work=True)]
 MORE = [
     *(Fault(how=how, after_work=after) for how in ("cancelled", "hangs") for after in (False, True)),
@@ -333,10 +368,11 @@ def ways(n: int, callback: str) -> Iterator[tuple[Fault, Fault, dict[str, Any]]]
     """How the n-th callback goes wrong, what goes wrong in the host after that if it is the host's death, and what the
     world is like. In the short form the worlds and the rarer faults take turns."""
     doubtful = DOUBTFUL.get(callback, [])
-    for fault in (*RAISES, *DIES, *MORE) if LONG else (*RAISES, DIES[1], MORE[n % len(MORE)], *doubtful):
+    rarer = (ESCAPES[n % len(ESCAPES)], MORE[n % len(MORE)])
+    for fault in (*RAISES, *ESCAPES, *DIES, *MORE) if LONG else (*RAISES, DIES[1], *rarer, *doubtful):
         for turn in range(4) if LONG else (0, 2) if fault in doubtful else (n,):
-            again = replace((*RAISES, *DIES)[(n + turn) % 4], at=1 + n % 12)
-            plain = (n + turn) % 3 == 0 and fault.how not in ("cancelled", "hangs")
+            again = replace((*RAISES, *DIES, *ESCAPES)[(n + turn) % 10], at=1 + n % 13)
+            plain = (n + turn) % 3 == 0 and fault.how != "hangs"
             world = {"outlives": turn % 2 == 0, "turn_sec": (1.0, 0.01)[turn // 2 % 2]}
             yield fault, again, world | {"plain": plain}
 
@@ -348,6 +384,8 @@ def disturbed(
     for next_fault in (fault, again, Fault()):
         life, ended = live(scenario, world, next_fault, plain)
         COUNTS["callbacks_failed"] += len(life.faults.failed)
+        if next_fault.how in ESCAPING:
+            ESCAPED.update(life.faults.failed)
         assert life.faults.failed or next_fault is not fault, "the callback was never called"
         if ended:
             break
@@ -379,7 +417,13 @@ def test_each_callback_fails(name: str) -> None:
 def test_each_callback_of_a_synchronous_driver_fails(name: str) -> None:
     scenario = SCENARIOS[name]
     whole, calls = undisturbed(scenario, plain=True)
-    faults = [*RAISES, Fault(times=OFTEN), Fault(times=OFTEN, after_work=True), Fault(times=5, also="all")]
+    faults = [
+        *RAISES,
+        Fault(how="escapes"),
+        Fault(times=OFTEN),
+        Fault(times=OFTEN, after_work=True),
+        Fault(times=5, also="all"),
+    ]
     for n in range(len(calls)):
         for fault in faults if LONG else (faults[n % len(faults)],):
             fault, world = replace(fault, at=n + 1), World(scenario.agent, turn_sec=0.001)
@@ -396,6 +440,24 @@ def test_each_callback_of_a_synchronous_driver_fails(name: str) -> None:
     report_if_all_held()
 
 
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_a_callback_that_exits_closes_a_synchronous_driver(name: str) -> None:
+    scenario, offset = SCENARIOS[name], list(SCENARIOS).index(name)
+    whole, calls = undisturbed(scenario, plain=True)
+    for n in range(len(calls)):
+        exits = [fault for fault in ESCAPES if fault.how != "escapes"]
+        for fault in exits if LONG else (exits[(n + offset) % len(exits)],):
+            fault, world = replace(fault, at=n + 1), World(scenario.agent, turn_sec=0.001)
+            try:
+                life = exit_blocking(scenario, world, fault)
+                assert life.faults.failed, "the callback was never called"
+                check(scenario, world, live_blocking(scenario, world, Fault()), whole, replace(fault, how="dies"))
+            except BaseException:
+                print(f"{calls[n]}: {fault}")
+                raise
+
+
 def report_if_all_held() -> None:
     if all(COUNTS[f"{form} {name}"] for form in ("async", "sync") for name in SCENARIOS):
+        assert {*SLOTS, *TIMERS, *PROCESSES, *STORE, "clock", "on_notify", "on_observed"} == ESCAPED
         gates.report("failing-host", **{what: COUNTS[what] for what in ("callbacks_failed", "kills", "runs")})

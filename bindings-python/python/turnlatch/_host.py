@@ -7,14 +7,19 @@ import inspect
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from .errors import NotLoaded
 from .parts import Clock, MaybeAwaitable, OnError, OnNotify, OnObserved, Processes, Slots, Store, Timers
 from .types import Effect, Event, Observation
 
+P = ParamSpec("P")
 T = TypeVar("T")
 log = logging.getLogger("turnlatch")
+
+
+class TaskOver(BaseException):
+    """Raised by a driver's own parts, never by the host's: the task that called has to end, and nothing is retried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +55,19 @@ class Host:
         """Tells what was observed; ``None`` of what was absorbed."""
         if self.on_observed is not None and observation is not None:
             try:
-                self.on_observed(observation)
+                call_plain(self.on_observed, observation)
             except Exception:
                 log.exception("on_observed itself failed")
 
-    async def attempt(self, run_id: str, call: Callable[[], MaybeAwaitable[Any]]) -> bool:
+    def now(self) -> int:
+        """What the clock shows."""
+        return call_plain(self.clock)
+
+    async def attempt(self, run_id: str, work: Callable[[], MaybeAwaitable[Any]]) -> bool:
         """Calls with retries. Whether it succeeded."""
         for attempt in range(1, self.retry.attempts + 1):
             try:
-                await settle(call())
+                await call(work)
                 return True
             except NotLoaded as error:
                 await self.report(run_id, None, error, attempt)
@@ -75,22 +84,52 @@ class Host:
         log.warning("run %s: %s failed (attempt %d): %r", run_id, doing, attempt, error)
         if self.on_error is not None:
             try:
-                await settle(self.on_error(run_id, what, error, attempt))
+                await call(self.on_error, run_id, what, error, attempt)
             except Exception:
                 log.exception("on_error itself failed")
 
 
-async def settle(result: MaybeAwaitable[T]) -> T:
-    """The result, waited for if it has to be."""
+async def call(callback: Callable[P, MaybeAwaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Calls one of the host's callbacks, a plain function or a coroutine function.
+
+    Whatever it raises is an :class:`Exception` here, so that it is reported and retried. What else leaves this is the
+    end of the driver's own task.
+    """
+    result = call_plain(callback, *args, **kwargs)
     if not inspect.isawaitable(result):
         return result
     try:
         return await result
-    except asyncio.CancelledError:
-        if _is_cancelled():
+    except (Exception, GeneratorExit, TaskOver):
+        raise
+    except BaseException as error:
+        if isinstance(error, asyncio.CancelledError) and _is_cancelled():
             raise
-        # It is the part's own work that was cancelled, and to the driver that is a failure like any other.
-        raise RuntimeError("the callback was cancelled") from None
+        raise _contained(error) from error
+
+
+def call_plain(callback: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """The same for a callback that is not awaited."""
+    try:
+        return callback(*args, **kwargs)
+    except Exception:
+        raise
+    except BaseException as error:
+        raise _contained(error) from error
+
+
+def _contained(error: BaseException) -> RuntimeError:
+    """What to raise instead. ``SystemExit`` and ``KeyboardInterrupt`` also end the event loop, as they would out of any
+    task, but in a step of their own: the task that called back must not end with what it has in hand."""
+    if isinstance(error, asyncio.CancelledError):
+        return RuntimeError("the callback was cancelled")
+    if isinstance(error, (SystemExit, KeyboardInterrupt)):
+        asyncio.get_running_loop().call_soon(_raise, error)
+    return RuntimeError(f"the callback raised {type(error).__name__}")
+
+
+def _raise(error: BaseException) -> None:
+    raise error
 
 
 def _is_cancelled() -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import cast
 
-from ._host import Host, settle
+from ._host import Host, call
 from ._live import Live, Report
 from .run import unreadable_report
 from .types import Effect, Event, TurnFinished, TurnReport
@@ -59,7 +59,7 @@ class Performer:
             attempt += 1
             try:
                 if due["once"] and not begun:
-                    await settle(self._host.store.mark_begun(run_id, effect["id"]))
+                    await call(self._host.store.mark_begun, run_id, effect["id"])
                     begun = True
                 await self._perform(live, effect)
                 return
@@ -85,23 +85,23 @@ class Performer:
         run_id, host = live.run.run_id, self._host
         if effect["type"] == "acquire_slot":
             granted = Report({"type": "slot_granted", "slot_id": effect["slot_id"]})
-            await settle(host.slots.acquire(run_id, effect["slot_id"], partial(self._post, run_id, granted)))
+            await call(host.slots.acquire, run_id, effect["slot_id"], partial(self._post, run_id, granted))
         elif effect["type"] == "release_slot":
-            await settle(host.slots.release(effect["slot_id"]))
+            await call(host.slots.release, effect["slot_id"])
         elif effect["type"] == "set_timer":
             fired = Report({"type": "timer_fired", "interaction_id": effect["interaction_id"]})
             post = partial(self._post, run_id, fired)
-            await settle(host.timers.set(run_id, effect["interaction_id"], effect["at"], post))
+            await call(host.timers.set, run_id, effect["interaction_id"], effect["at"], post)
         elif effect["type"] == "cancel_timer":
-            await settle(host.timers.cancel(run_id, effect["interaction_id"]))
+            await call(host.timers.cancel, run_id, effect["interaction_id"])
         elif effect["type"] == "terminate_process":
-            await settle(host.processes.terminate(effect["slot_id"]))
+            await call(host.processes.terminate, effect["slot_id"])
         elif effect["type"] == "notify":
             if host.on_notify is not None:
-                await settle(host.on_notify(run_id, effect))
+                await call(host.on_notify, run_id, effect)
         else:
             finished = self.finished(run_id, effect["attempt_number"], effect["slot_id"])
             if effect["type"] == "start_turn":
-                await settle(host.processes.start(live.run.copy(), effect, finished))
+                await call(host.processes.start, live.run.copy(), effect, finished)
             else:
-                await settle(host.processes.inject(live.run.copy(), effect, finished))
+                await call(host.processes.inject, live.run.copy(), effect, finished)

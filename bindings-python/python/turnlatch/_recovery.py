@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import partial
 
-from ._host import Host, settle
+from ._host import Host, call
 from .run import Run, run_of_slot
 
 
@@ -22,9 +22,9 @@ class Belongings:
     async def of(cls, host: Host) -> Belongings:
         """Everything there is. Read it before the runs: what comes later belongs to a run that is known by then."""
         return cls(
-            set(await settle(host.processes.alive())),
-            set(await settle(host.slots.held())),
-            set(await settle(host.timers.pending())),
+            set(await call(host.processes.alive)),
+            set(await call(host.slots.held)),
+            set(await call(host.timers.pending)),
         )
 
     def only_of(self, run_id: str) -> Belongings:
@@ -65,7 +65,7 @@ async def hold_slots(host: Host, runs: Iterable[Run]) -> set[str]:
             continue
 
         async def hold(run_id: str, slot_id: str) -> None:
-            if not await settle(host.slots.hold(run_id, slot_id)):
+            if not await call(host.slots.hold, run_id, slot_id):
                 lost.add(run_id)
 
         await host.attempt(run.run_id, partial(hold, run.run_id, held))

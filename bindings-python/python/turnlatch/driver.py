@@ -13,7 +13,7 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any, TypeVar, cast
 
-from ._host import Host, RetryPolicy, log, settle
+from ._host import Host, RetryPolicy, call, log
 from ._live import Live, Report
 from ._performer import Performer
 from ._recovery import Belongings, hold_slots
@@ -165,7 +165,7 @@ class Driver:
         self._open()
         host = self._host
         belongings = await Belongings.of(host)
-        run_ids = list(await settle(host.store.unfinished()))
+        run_ids = list(await call(host.store.unfinished))
         lives = [self._runs[run_id] for run_id in run_ids if await host.attempt(run_id, partial(self._known, run_id))]
         for live in lives:
             belongings.leave_to(live.run)
@@ -195,11 +195,11 @@ class Driver:
     # Changing a run: apply to a copy, save, take the copy.
 
     async def _create(self, plan: Plan) -> str:
-        run, applied = Run.create(plan, self._host.clock())
+        run, applied = Run.create(plan, self._host.now())
         snapshot = run.to_json()
         assert applied.entry is not None, "creation is always journaled"
         try:
-            await settle(self._host.store.create(run.run_id, snapshot, applied.entry))
+            await call(self._host.store.create, run.run_id, snapshot, applied.entry)
         except StoreConflict:
             raise
         except Exception:
@@ -220,7 +220,7 @@ class Driver:
         async with live.lock:
             run = live.run.copy()
             try:
-                applied = step(run, self._host.clock())
+                applied = step(run, self._host.now())
             except Rejected as rejected:
                 self._host.observe(rejected.observed)
                 raise
@@ -229,7 +229,7 @@ class Driver:
                 return applied
             snapshot = run.to_json()
             try:
-                await settle(self._host.store.save(run.run_id, live.run.revision, snapshot, applied.entry, run.ended))
+                await call(self._host.store.save, run.run_id, live.run.revision, snapshot, applied.entry, run.ended)
             except Exception as error:
                 if isinstance(error, StoreConflict) or not await self._was_saved(run.run_id, snapshot):
                     await self._reload(live)
@@ -242,14 +242,14 @@ class Driver:
     async def _was_saved(self, run_id: str, snapshot: str) -> bool:
         """Whether a save that raised had been committed nevertheless."""
         try:
-            return Run.from_json(await settle(self._host.store.load(run_id))).to_json() == snapshot
+            return Run.from_json(await call(self._host.store.load, run_id)).to_json() == snapshot
         except Exception:
             return False
 
     async def _reload(self, live: Live) -> None:
         """After a failed save the store is right. If it cannot be read, the state that was saved last still stands."""
         try:
-            stored = Run.from_json(await settle(self._host.store.load(live.run.run_id)))
+            stored = Run.from_json(await call(self._host.store.load, live.run.run_id))
         except Exception as error:
             log.warning("run %s could not be loaded after a failed save: %s", live.run.run_id, error)
             return
@@ -285,13 +285,13 @@ class Driver:
         run, host = live.run, self._host
         outstanding = run.outstanding()
         process, begins = outstanding["keep"].get("process"), outstanding.get("turn_effect_id")
-        alive = process is not None and process in await settle(host.processes.alive())
-        begun = begins is not None and await settle(host.store.was_begun(run.run_id, begins))
+        alive = process is not None and process in await call(host.processes.alive)
+        begun = begins is not None and await call(host.store.was_begun, run.run_id, begins)
         found = run.after_restart(process_alive=alive, begun=begun, slot_lost=slot_lost)
         if "attach" in found:
             slot_id, attempt_number = found["attach"]["slot_id"], found["attach"]["attempt_number"]
             finished = self._performer.finished(run.run_id, attempt_number, slot_id)
-            await settle(host.processes.attach(slot_id, finished))
+            await call(host.processes.attach, slot_id, finished)
         self._perform_soon(live, found["effects"])
         if "event" in found:
             live.inbox.append(Report(found["event"]))
@@ -305,7 +305,7 @@ class Driver:
     async def _known(self, run_id: str) -> Live:
         async with self._loading:
             if run_id not in self._runs:
-                self._runs[run_id] = Live(Run.from_json(await settle(self._host.store.load(run_id))), resumed=False)
+                self._runs[run_id] = Live(Run.from_json(await call(self._host.store.load, run_id)), resumed=False)
             return self._runs[run_id]
 
     # What parts report.
@@ -349,7 +349,7 @@ class Driver:
             effect, slot_id = report.ends
             if live.run.due(effect)["perform"] != "now":
                 return  # the turn has ended by itself
-            await settle(self._host.processes.terminate(slot_id))
+            await call(self._host.processes.terminate, slot_id)
         await self._unbroken(self._change(live, partial(_apply, report.event)))
 
     # Performing effects.

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from .parts import Clock, RunUnknown, StoreConflict
 from .run import Entry, Journal
 
+_CLOCK_FAILED_SEC = 1.0
 _LONGEST_SLEEP_SEC = 600.0  # a wall clock may be set; looking again now and then keeps an absolute time absolute
 
 
@@ -109,11 +110,16 @@ class AsyncioTimers:
         self._alarms[key] = asyncio.get_running_loop().call_later(sleep, self._look, key, at_ms, fired)
 
     def _look(self, key: tuple[str, int], at_ms: int, fired: Callable[[], None]) -> None:
-        if self._clock() < at_ms:
-            self._arm(key, at_ms, fired)
-        else:
-            del self._alarms[key]
-            fired()
+        try:
+            if self._clock() < at_ms:
+                return self._arm(key, at_ms, fired)
+        except BaseException:
+            # The loop reports it. The alarm must not be lost with it.
+            loop = asyncio.get_running_loop()
+            self._alarms[key] = loop.call_later(_CLOCK_FAILED_SEC, self._look, key, at_ms, fired)
+            raise
+        del self._alarms[key]
+        fired()
 
 
 @dataclass

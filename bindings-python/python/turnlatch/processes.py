@@ -20,12 +20,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from ._host import log
+from ._host import call_plain, log
 from ._supervise import UNKILLABLE_SEC
 from .parts import Finished, MaybeAwaitable, OnSaid
 from .run import Run
 from .stream import StreamDecoder
-from .types import Decoded, InjectReply, Piece, StartTurn, StreamFormat, TurnReport
+from .types import Decoded, InjectReply, Piece, Said, StartTurn, StreamFormat, TurnReport
 
 if TYPE_CHECKING:
     from .slot_locks import SlotLocks
@@ -280,8 +280,9 @@ class SubprocessRunner:
 
     def _tell_said(self, process: _Process, pieces: list[Piece]) -> None:
         if pieces and self._on_said is not None:
+            said: Said = {"run_id": process.run_id, "attempt_number": process.attempt_number, "pieces": pieces}
             try:
-                self._on_said({"run_id": process.run_id, "attempt_number": process.attempt_number, "pieces": pieces})
+                call_plain(self._on_said, said)
             except Exception:
                 log.exception("run %s: on_said failed", process.run_id)
 

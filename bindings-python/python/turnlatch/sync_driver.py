@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import threading
 from collections.abc import Coroutine
+from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from .driver import Driver, RetryPolicy
@@ -14,11 +16,16 @@ from .run import Applied, Plan, Run
 from .types import Effect, Event, Receipt, StatusView
 
 T = TypeVar("T")
+_LAST_CALLS_SEC = 2.0
 
 
 class SyncDriver:
     """A :class:`turnlatch.Driver` on a thread of its own, with blocking methods. Callbacks run on that thread; they
-    must not call these methods, which raise there instead of waiting for ever."""
+    must not call these methods, which raise there instead of waiting for ever.
+
+    A callback that raises ``SystemExit`` or ``KeyboardInterrupt`` has failed like any other, and closes the driver:
+    threads that wait get ``DRIVER_CLOSED``, and :meth:`close`, or leaving the ``with`` block, raises it.
+    """
 
     def __init__(
         self,
@@ -33,24 +40,26 @@ class SyncDriver:
         on_observed: OnObserved | None = None,
         retry: RetryPolicy | None = None,
     ) -> None:
+        self._driver = Driver(
+            slots=slots,
+            timers=timers,
+            processes=processes,
+            store=store,
+            clock=clock,
+            on_notify=on_notify,
+            on_error=on_error,
+            on_observed=on_observed,
+            retry=retry,
+        )
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="turnlatch-driver", daemon=True)
+        self._lock = threading.Lock()
+        self._calls: dict[Future[Any], Coroutine[Any, Any, Any]] = {}  # under way, each with a thread that waits
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._closing: asyncio.Task[None] | None = None
+        self._closed = False
+        self._exit: BaseException | None = None
+        self._thread = threading.Thread(target=self._run_loop, name="turnlatch-driver", daemon=True)
         self._thread.start()
-
-        async def make() -> Driver:
-            return Driver(
-                slots=slots,
-                timers=timers,
-                processes=processes,
-                store=store,
-                clock=clock,
-                on_notify=on_notify,
-                on_error=on_error,
-                on_observed=on_observed,
-                retry=retry,
-            )
-
-        self._driver = self._do(make())
 
     def __enter__(self) -> SyncDriver:
         return self
@@ -99,7 +108,11 @@ class SyncDriver:
 
     def wait(self, run_id: str, *statuses: str, timeout: float | None = None) -> StatusView:
         """See :meth:`Driver.wait`. Raises ``TimeoutError`` after ``timeout`` seconds."""
-        return self._do(asyncio.wait_for(self._driver.wait(run_id, *statuses), timeout))
+
+        async def wait() -> StatusView:
+            return await asyncio.wait_for(self._driver.wait(run_id, *statuses), timeout)
+
+        return self._do(wait())
 
     def settled(self, run_id: str) -> None:
         """See :meth:`Driver.settled`."""
@@ -122,23 +135,101 @@ class SyncDriver:
         return self._do(self._driver.recover())
 
     def close(self) -> None:
-        """Closes the driver and ends its thread."""
-        if self._loop.is_closed():
-            return
-        self._do(self._driver.close())
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        """Closes the driver and ends its thread. If a callback has closed it before by ``SystemExit`` or
+        ``KeyboardInterrupt``, raises that, once."""
+        self._not_inside()
+        with self._lock:
+            if not self._closed:
+                self._loop.call_soon_threadsafe(self._close_soon)
         self._thread.join()
-        self._loop.close()
+        with self._lock:
+            error, self._exit = self._exit, None
+        if error is not None:
+            raise error
 
     def _do(self, work: Coroutine[Any, Any, T]) -> T:
-        if threading.current_thread() is self._thread:
-            work.close()
-            message = "a callback of a SyncDriver cannot call it: it runs on the driver's own thread"
-            raise DriverMisused("INSIDE_CALLBACK", message)
-        if self._loop.is_closed():
-            work.close()
-            raise DriverMisused("DRIVER_CLOSED", "the driver is closed")
         try:
-            return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+            self._not_inside()
+        except DriverMisused:
+            work.close()
+            raise
+        call: Future[T] = Future()
+        with self._lock:
+            if self._closed:
+                work.close()
+                raise _closed() from self._exit
+            self._calls[call] = work
+            self._loop.call_soon_threadsafe(self._begin, call)
+        try:
+            return call.result()
         except asyncio.TimeoutError:
             raise TimeoutError("the run is not there yet") from None
+        except DriverMisused as error:
+            raise error from self._exit
+
+    def _not_inside(self) -> None:
+        if threading.current_thread() is self._thread:
+            message = "a callback of a SyncDriver cannot call it: it runs on the driver's own thread"
+            raise DriverMisused("INSIDE_CALLBACK", message)
+
+    # On the driver's thread.
+
+    def _run_loop(self) -> None:
+        """Runs the loop until the driver is closed, also if a callback ends it before: no call may hang."""
+        try:
+            while self._closing is None or not self._closing.done():
+                try:
+                    self._loop.run_forever()
+                except (SystemExit, KeyboardInterrupt) as error:
+                    self._exit = self._exit or error
+                    self._close_soon()
+        finally:
+            with self._lock:
+                self._closed = True
+                left, self._calls = self._calls, {}
+            for call, work in left.items():
+                if inspect.getcoroutinestate(work) == inspect.CORO_CREATED:
+                    work.close()
+                call.set_exception(_closed())
+            self._loop.close()
+
+    def _begin(self, call: Future[Any]) -> None:
+        task = self._loop.create_task(self._answer(call, self._calls[call]))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _answer(self, call: Future[T], work: Coroutine[Any, Any, T]) -> None:
+        """Hands the outcome to the thread that waits for it, whatever it is: raised here, it could end the loop."""
+        try:
+            result = await work
+        except BaseException as error:
+            if self._is_waited_for(call):
+                cancelled = self._closed and isinstance(error, asyncio.CancelledError)
+                call.set_exception(_closed() if cancelled else error)
+        else:
+            if self._is_waited_for(call):
+                call.set_result(result)
+
+    def _is_waited_for(self, call: Future[Any]) -> bool:
+        """Not if the loop has ended, which answers all calls; and not any more."""
+        return self._calls.pop(call, None) is not None
+
+    def _close_soon(self) -> None:
+        self._closing = self._closing or self._loop.create_task(self._close())
+
+    async def _close(self) -> None:
+        try:
+            await self._driver.close()
+            with self._lock:
+                self._closed = True
+            await asyncio.sleep(0)  # the last calls begin
+            for task in self._tasks:
+                task.cancel()
+            if self._tasks:
+                await asyncio.wait(self._tasks, timeout=_LAST_CALLS_SEC)
+        finally:
+            self._loop.stop()
+
+
+def _closed() -> DriverMisused:
+    return DriverMisused("DRIVER_CLOSED", "the driver is closed")

@@ -109,10 +109,9 @@ class Engine:
         return carrier == self._executor_id
 
     async def _timer(self, run_id: str, interaction_id: int, at: int) -> None:
-        while (left := at - self._office.host.clock()) > 0:
-            await asyncio.sleep(min(left / 1000, _LOOK_AGAIN_SEC))
-
         async def fire() -> None:
+            while (left := at - self._office.host.now()) > 0:
+                await asyncio.sleep(min(left / 1000, _LOOK_AGAIN_SEC))
             step = telling({"type": "timer_fired", "interaction_id": interaction_id})
             await self._office.change(partial(self._office.advance.change, run_id, step))
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient
 
-from ..._host import Host, log, settle
+from ..._host import Host, call, log
 from ...errors import Rejected
 from ...parts import OnNotify
 from ...types import Notify
@@ -140,7 +140,7 @@ class Office:
             run_id, effect = await self._notices.get()
             if self._on_notify is not None:
                 try:
-                    await settle(self._on_notify(run_id, effect))
+                    await call(self._on_notify, run_id, effect)
                 except Exception as error:
                     await self.host.report(run_id, effect, error, 1)
 

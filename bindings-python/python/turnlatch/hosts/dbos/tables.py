@@ -11,6 +11,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from ..._host import TaskOver
 from ...parts import DriverMisused, RunUnknown, StoreConflict
 from ...run import Entry, Run
 from .database import Database
@@ -47,7 +48,7 @@ LEDGER_LOCK = 0x7475726E_00000003
 NOBODY = ""
 
 
-class Displaced(BaseException):
+class Displaced(TaskOver):
     """This worker does not carry out the turn any more: another one does, or will.
 
     No ``Exception``: DBOS would note those as the workflow's result, and retries would take them for a passing fault.

@@ -19,7 +19,7 @@ from uuid import uuid4
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from ..._host import Host, settle
+from ..._host import Host, call
 from ..._live import Live, Report
 from ..._performer import Performer
 from ...errors import NotLoaded, Rejected
@@ -78,14 +78,14 @@ class Turn:
     async def _resume(self, run: Run, begun: bool) -> None:
         """Goes on as the core says; for a turn that nobody has begun, that is at its beginning."""
         processes = self._host.processes
-        alive = self._hold.slot_id in await settle(processes.alive())
+        alive = self._hold.slot_id in await call(processes.alive)
         found = run.after_restart(process_alive=alive, begun=begun)
         begins = run.outstanding().get("turn_effect_id")
         if begins is not None and not found["effects"]:
             self._performed.add(begins)
         if "attach" in found:
             slot_id, attempt_number = found["attach"]["slot_id"], found["attach"]["attempt_number"]
-            await settle(processes.attach(slot_id, self._performer.finished(self._run_id, attempt_number, slot_id)))
+            await call(processes.attach, slot_id, self._performer.finished(self._run_id, attempt_number, slot_id))
         if "event" in found:
             self._inbox.append(Report(found["event"]))
 
