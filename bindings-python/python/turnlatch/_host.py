@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
 import logging
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
@@ -124,7 +126,9 @@ def _contained(error: BaseException) -> RuntimeError:
     if isinstance(error, asyncio.CancelledError):
         return RuntimeError("the callback was cancelled")
     if isinstance(error, (SystemExit, KeyboardInterrupt)):
-        asyncio.get_running_loop().call_soon(_raise, error)
+        # A thread of the database has no loop; there they are failures and nothing more.
+        with contextlib.suppress(RuntimeError):
+            asyncio.get_running_loop().call_soon(_raise, error)
     return RuntimeError(f"the callback raised {type(error).__name__}")
 
 
@@ -133,6 +137,24 @@ def _raise(error: BaseException) -> None:
 
 
 def _is_cancelled() -> bool:
-    """Whether somebody wants the current task to end. Python 3.10 cannot tell, so there it counts as wanted."""
+    """Whether somebody wants the current task to end. Python 3.10 cannot tell that of a caller's task, so there it
+    counts as wanted."""
     cancelling = getattr(asyncio.current_task(), "cancelling", None)
     return cancelling is None or cancelling() > 0
+
+
+if sys.version_info >= (3, 11):
+    Task = asyncio.Task
+else:
+
+    class Task(asyncio.Task[T]):
+        """A task that can tell whether it was cancelled."""
+
+        _cancels = 0
+
+        def cancel(self, msg: Any | None = None) -> bool:
+            self._cancels += 1
+            return super().cancel(msg)
+
+        def cancelling(self) -> int:
+            return self._cancels

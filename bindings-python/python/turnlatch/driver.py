@@ -13,7 +13,7 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any, TypeVar, cast
 
-from ._host import Host, RetryPolicy, call, log
+from ._host import Host, RetryPolicy, Task, call, log
 from ._live import Live, Report
 from ._performer import Performer
 from ._recovery import Belongings, hold_slots
@@ -391,7 +391,7 @@ class Driver:
             )
 
     def _spawn(self, work: Coroutine[Any, Any, T], name: str) -> asyncio.Task[T]:
-        task = asyncio.get_running_loop().create_task(work, name=name)
+        task = Task(work, loop=asyncio.get_running_loop(), name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task

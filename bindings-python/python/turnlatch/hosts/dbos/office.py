@@ -61,7 +61,7 @@ class Office:
         """Connects, and makes the tables that are not there."""
         client = await self.in_thread(self._connect)
         self.enqueuer = Enqueuer(client, self.settings.application_version)
-        self.advance = Advance(self.database, self.tables, self.enqueuer, self.host.clock)
+        self.advance = Advance(self.database, self.tables, self.enqueuer, self.host.now)
         self.ledger = Ledger(self.advance, self.tables)
         if self.database.is_postgres:
             self._listener = Listener(self.settings.url, self.news.tell)
