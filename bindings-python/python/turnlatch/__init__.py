@@ -5,7 +5,16 @@ from ._core import __version__
 from .driver import Driver, RetryPolicy
 from .errors import NotLoaded, Refused, Rejected, TurnlatchError
 from .local import AsyncioTimers, LocalSlots, MemoryStore, wall_clock
-from .parts import DriverMisused, Processes, RunUnknown, Slots, Store, StoreConflict, Timers
+from .parts import (
+    DriverMisused,
+    Processes,
+    RunUnknown,
+    Slots,
+    Store,
+    StoreConflict,
+    Timers,
+    is_out_of_resources,
+)
 from .processes import Command, SubprocessRunner
 from .run import (
     Answered,
@@ -72,6 +81,7 @@ __all__ = [
     "describe_skill",
     "display_text",
     "evaluate_turn",
+    "is_out_of_resources",
     "patch_skill",
     "read_job",
     "read_record",

@@ -10,6 +10,7 @@ from typing import cast
 
 from ._host import Host, call
 from ._live import Live, Report
+from .parts import is_out_of_resources
 from .run import unreadable_report
 from .types import Effect, Event, TurnFinished, TurnReport
 
@@ -53,10 +54,16 @@ class Performer:
     async def _perform_with_retries(self, live: Live, effect: Effect) -> None:
         run_id, retry = live.run.run_id, self._host.retry
         begun = False
-        attempt = 0
+        attempt = failures = 0
         # Asked before each try: a cancel may have come meanwhile.
         while (due := live.run.due(effect))["perform"] == "now":
+            # An earlier try may have begun the turn before it failed, and the turn may have ended: then it must not
+            # begin again. So what was reported until now is taken first.
+            if due["once"] and live.inbox:
+                await (asyncio.sleep(0) if live.courier is None else asyncio.wait([live.courier]))
+                continue
             attempt += 1
+            scarce = False
             try:
                 if due["once"] and not begun:
                     await call(self._host.store.mark_begun, run_id, effect["id"])
@@ -64,15 +71,14 @@ class Performer:
                 await self._perform(live, effect)
                 return
             except Exception as error:
+                scarce = is_out_of_resources(error)
+                failures += not scarce
                 await self._host.report(run_id, effect, error, attempt)
-            if attempt >= retry.attempts:
-                self._give_up(live, effect, begun)
+            if failures >= retry.attempts or (scarce and attempt >= retry.attempts):
+                # Without resources nothing was begun, whatever the note says, and a turn is kept until there are some.
+                self._give_up(live, effect, begun and not scarce)
                 return
             await asyncio.sleep(retry.wait_after(attempt))
-            # It may have begun the turn before it failed, and the turn may have ended: then it must not begin again. So
-            # what was reported until now is taken before this goes on.
-            while due["once"] and live.inbox:
-                await (asyncio.sleep(0) if live.courier is None else asyncio.wait([live.courier]))
 
     def _give_up(self, live: Live, effect: Effect, begun: bool) -> None:
         verdict = live.run.given_up(effect, begun=begun)

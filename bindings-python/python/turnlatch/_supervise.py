@@ -2,11 +2,12 @@
 
 usage: _supervise.py LIFELINE GRACE LOCK LOCK_FILE COMMAND...
 
-LIFELINE is the reading end of a pipe whose other end only the host has. A byte on it asks for a gentle end (SIGTERM,
-GRACE seconds, SIGKILL); its end of file means that the host is dead, and then everything is killed at once. A
-separate process does this because nothing inside of a host survives the host's SIGKILL, and because ``prctl`` in a
-``preexec_fn`` of a threaded program can deadlock. On Linux this process adopts the orphans of the command (subreaper),
-so that children which left the process group are found too; elsewhere the process group has to do.
+LIFELINE is the reading end of a pipe whose other end only the host has. The first byte on it starts the command; the
+next asks for a gentle end (SIGTERM, GRACE seconds, SIGKILL); its end of file means that the host is dead, or could not
+go on with what it had begun, and then everything is killed at once. A separate process does this because nothing inside
+of a host survives the host's SIGKILL, and because ``prctl`` in a ``preexec_fn`` of a threaded program can deadlock. On
+Linux this process adopts the orphans of the command (subreaper), so that children which left the process group are
+found too; elsewhere the process group has to do.
 
 LOCK is a descriptor on the locked LOCK_FILE (both empty if there is none). It is only held: the kernel frees it when
 this process ends, which is when nothing of the command is left, and the file is removed before that.
@@ -15,6 +16,7 @@ this process ends, which is when nothing of the command is left, and the file is
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import select
 import signal
@@ -23,6 +25,8 @@ import time
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
+_COULD_NOT_START = 127
+_FORK_AGAIN_SEC = 0.2
 UNKILLABLE_SEC = 10.0  # a process stuck in the kernel must not keep this one for ever
 
 
@@ -38,7 +42,9 @@ def main() -> int:
     os.set_blocking(wake_writer, False)
     signal.signal(signal.SIGCHLD, _wake_up)
     signal.set_wakeup_fd(wake_writer, warn_on_full_buffer=False)
-    child = os.fork()
+    child = _fork(lifeline) if os.read(lifeline, 1) else None
+    if child is None:
+        return _COULD_NOT_START
     if child == 0:
         _become(argv, [lifeline, int(lock)] if lock else [lifeline])
     # Only the command holds its pipes: its reader must see their end, and its writer that nobody reads.
@@ -62,6 +68,18 @@ def main() -> int:
     return 128 + signal.SIGKILL if status is None else _exit_code(status)
 
 
+def _fork(lifeline: int) -> int | None:
+    """Waits until there is a process and memory for the command, or until the host does not want it any more."""
+    while True:
+        try:
+            return os.fork()
+        except OSError as error:
+            if error.errno not in (errno.EAGAIN, errno.ENOMEM):
+                raise
+        if select.select([lifeline], [], [], _FORK_AGAIN_SEC)[0]:
+            return None
+
+
 def _become(argv: list[str], not_for_it: list[int]) -> None:
     try:
         for fd in not_for_it:
@@ -74,7 +92,7 @@ def _become(argv: list[str], not_for_it: list[int]) -> None:
     except OSError as error:
         os.write(2, f"{argv[0]}: {error.strerror}\n".encode(errors="replace"))
     finally:
-        os._exit(127)
+        os._exit(_COULD_NOT_START)
 
 
 def _end_all(child: int, grace: float, status: int | None) -> int | None:

@@ -7,6 +7,7 @@ recognises what comes late or repeated.
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Awaitable, Callable, Collection
 from typing import Protocol, TypeAlias, TypeVar
 
@@ -33,6 +34,16 @@ OnError: TypeAlias = Callable[[str, "Effect | Event | None", Exception, int], Ma
 OnObserved: TypeAlias = Callable[[Observation], None]
 """``on_observed(observation)``: a step was saved, or an event rejected. It must not block; what it raises is logged and
 harms nothing."""
+
+
+_OUT_OF_RESOURCES = {errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM}
+
+
+def is_out_of_resources(error: BaseException) -> bool:
+    """Whether the host has no descriptor, process or memory left (``EMFILE``, ``ENFILE``, ``EAGAIN``, ``ENOMEM``).
+
+    A turn that cannot start because of that waits until it can; by any other error that lasts it fails."""
+    return isinstance(error, OSError) and error.errno in _OUT_OF_RESOURCES
 
 
 class StoreConflict(TurnlatchError):
@@ -94,7 +105,9 @@ class Processes(Protocol):
     """The agent's processes; the slot's id names the process. ``run`` is a copy, to be read: history, handle, view.
 
     A call that failed is made again, and may have done its work: a process that lives in the slot is kept, the same
-    reply (by the effect's id) is given once, and the end of a turn that is over is told again."""
+    reply (by the effect's id) is given once, and the end of a turn that is over is told again. A turn that cannot be
+    begun fails after some tries, unless the error says that the host is out of resources
+    (:func:`is_out_of_resources`): then it waits."""
 
     def start(self, run: Run, effect: StartTurn, finished: Finished) -> MaybeAwaitable[None]:
         """Starts a turn in a process of its own and returns; ``finished`` is called when the turn has ended."""

@@ -34,6 +34,7 @@ _SUPERVISOR = str(Path(__file__).with_name("_supervise.py"))
 _STDERR_BYTES = 64 * 1024
 _STDERR_KEPT = 256
 _SUPERVISORS_OWN_SEC = 2.0
+_DESCRIPTORS = 9  # both ends of four pipes, and one by which to wait for the process
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +210,7 @@ class SubprocessRunner:
         wants_input = command.stdin is not None or command._lives_on
         inherited, lock_arguments = ((lifeline,), ("", "")) if lock is None else ((lifeline, lock[0]), map(str, lock))
         try:
+            _check_descriptors()
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-I", "-S", _SUPERVISOR, str(lifeline), str(self._grace)),
                 *lock_arguments,
@@ -226,6 +228,9 @@ class SubprocessRunner:
             raise
         finally:
             os.close(lifeline)
+        # The command is started only now: had anything failed above, it would not have been.
+        with contextlib.suppress(OSError):
+            os.write(writer, b"s")
         return process, writer
 
     async def _watch(self, process: _Process) -> None:
@@ -322,6 +327,18 @@ class SubprocessRunner:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def _check_descriptors() -> None:
+    """Raises ``OSError`` if there are too few for a process: ``subprocess`` of Python 3.10 loses those that it has
+    opened when it finds no more."""
+    opened: list[int] = []
+    try:
+        while len(opened) < _DESCRIPTORS:
+            opened.append(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
+    finally:
+        for descriptor in opened:
+            os.close(descriptor)
 
 
 def _report_of(decoded: Decoded) -> TurnReport:
