@@ -18,3 +18,4 @@ export {
 	StoreConflict,
 	type Timers,
 } from './parts.js';
+export { isOutOfResources } from './resources.js';

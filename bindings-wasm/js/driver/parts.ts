@@ -30,7 +30,7 @@ export type Clock = () => number;
  */
 export type Finished = (report: TurnReport | null) => void;
 
-/** A step was saved, or an event rejected. It must not block; what it throws is told to the console and harms nothing. */
+/** A step was saved, or an event rejected. It is not waited for; what it throws is told to the console and harms nothing. */
 export type OnObserved = (observation: Observation) => void;
 
 /** The run's status changed. */
@@ -120,7 +120,8 @@ export interface Timers {
  * The agent's processes; the slot's id names the process. `run` is a copy, to be read: history, handle, view.
  *
  * A call that failed is made again, and may have done its work: a process that lives in the slot is kept, the same reply
- * (by the effect's id) is given once, and the end of a turn that is over is told again.
+ * (by the effect's id) is given once, and the end of a turn that is over is told again. A turn that cannot be begun fails
+ * after some tries, unless the error says that the host is out of resources (`isOutOfResources`): then it waits.
  */
 export interface Processes {
 	/** Starts a turn in a process of its own and returns; `finished` is called when the turn has ended. */

@@ -4,6 +4,7 @@ import { type Effect, type Event, unreadableReport } from '../public.js';
 import type { Host } from './host.js';
 import type { Live, Report } from './live.js';
 import type { Finished } from './parts.js';
+import { isOutOfResources } from './resources.js';
 
 export class Performer {
 	readonly #host: Host;
@@ -53,10 +54,20 @@ export class Performer {
 	async #performWithRetries(live: Live, effect: Effect): Promise<void> {
 		const { retry, store } = this.#host;
 		let begun = false;
-		// Asked before each try: a cancel may have come meanwhile.
-		for (let attempt = 1; !this.#host.stopped; attempt += 1) {
+		let attempt = 0;
+		let failures = 0;
+		while (!this.#host.stopped) {
+			// Asked before each try: a cancel may have come meanwhile.
 			const due = live.run.due(effect);
 			if (due.perform !== 'now') return;
+			// An earlier try may have begun the turn before it failed, and the turn may have ended: then it must not begin
+			// again. So what was reported until now is taken first.
+			if (due.once && live.courier !== undefined) {
+				await live.courier;
+				continue;
+			}
+			attempt += 1;
+			let scarce = false;
 			try {
 				if (due.once && !begun) {
 					await this.#host.call(live.runId, () => store.markBegun(live.runId, effect.id));
@@ -66,12 +77,15 @@ export class Performer {
 				await this.#host.call(live.runId, () => this.#perform(live, effect));
 				return;
 			} catch (error) {
+				scarce = isOutOfResources(error);
+				if (!scarce) failures += 1;
 				await this.#host.report(live.runId, effect, error, attempt);
 			}
-			if (attempt >= retry.attempts) return this.#giveUp(live, effect, begun);
+			if (failures >= retry.attempts || (scarce && attempt >= retry.attempts)) {
+				// Without resources nothing was begun, whatever the note says, and a turn is kept until there are some.
+				return this.#giveUp(live, effect, begun && !scarce);
+			}
 			await this.#host.sleepAfter(attempt);
-			// It may have begun the turn before it failed, and the turn may have ended: then it must not begin again.
-			if (due.once) await live.courier;
 		}
 	}
 

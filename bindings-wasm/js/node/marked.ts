@@ -1,6 +1,7 @@
 /** Finds processes by what Linux says of them in `/proc`. */
 
 import { readdirSync, readFileSync } from 'node:fs';
+import { isOutOfResources } from '../driver/resources.js';
 
 /** The name of the variable by which everything that a turn has started is found again. */
 export const MARK = 'TURNLATCH_PROCESS';
@@ -12,7 +13,7 @@ export interface Found {
 
 /**
  * The living processes that carry this mark in their environment or belong to this group. Where there is no `/proc` it
- * finds nothing.
+ * finds nothing; a host that has no descriptor left to look throws.
  */
 export function livingProcesses(mark: string, group?: number): Found[] {
 	const found: Found[] = [];
@@ -32,7 +33,8 @@ export function livingProcesses(mark: string, group?: number): Found[] {
 function namesIn(folder: string): string[] {
 	try {
 		return readdirSync(folder);
-	} catch {
+	} catch (error) {
+		if (isOutOfResources(error)) throw error;
 		return [];
 	}
 }
@@ -41,7 +43,8 @@ function namesIn(folder: string): string[] {
 function bytesOf(path: string): Buffer {
 	try {
 		return readFileSync(path);
-	} catch {
+	} catch (error) {
+		if (isOutOfResources(error)) throw error;
 		return Buffer.alloc(0);
 	}
 }

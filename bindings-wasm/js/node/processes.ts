@@ -12,8 +12,9 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { closeSync, openSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { constants } from 'node:os';
+import { constants, devNull } from 'node:os';
 import { join } from 'node:path';
 import type { Finished, MaybePromise, Processes } from '../driver/index.js';
 import {
@@ -57,6 +58,9 @@ const STDERR_BYTES = 64 * 1024;
 const STDERR_KEPT = 256;
 /** What a supervisor waits for at most, after the grace: ten seconds for the kernel and two of its own. */
 const SUPERVISORS_MS = 12_000;
+
+/** Both ends of four pipes, and of the one by which `spawn` hears of an error. */
+const DESCRIPTORS = 10;
 
 const NOTHING = new Uint8Array();
 
@@ -116,7 +120,7 @@ export class SubprocessRunner implements Processes {
 		const mark = randomUUID();
 		const markFile = await this.#marks?.take(slotId, mark);
 		try {
-			this.#spawn(run, effect, command, finished, mark, markFile);
+			await this.#spawn(run, effect, command, finished, mark, markFile);
 		} catch (error) {
 			this.#marks?.forget(slotId);
 			throw error;
@@ -175,23 +179,21 @@ export class SubprocessRunner implements Processes {
 		await Promise.all([...this.#processes.keys()].map((slotId) => this.terminate(slotId)));
 	}
 
-	#spawn(
+	async #spawn(
 		run: Run,
 		{ slot_id: slotId, attempt_number: attemptNumber }: StartTurn,
 		command: Command,
 		finished: Finished,
 		mark: string,
 		markFile: string | undefined,
-	): void {
+	): Promise<void> {
 		const { argv, env = process.env, cwd, stdin } = command;
 		const decoder = decoderOf(run, command);
 		const prompt = stdin === undefined ? undefined : decoder.prompt(stdin);
 		const input = prompt !== undefined || isSticky(command);
-		const supervisor = spawn(process.execPath, [SUPERVISOR], {
-			// Its own environment is almost empty: what the command's says to Node is not meant for the supervisor.
-			env: { [MARK]: mark },
-			stdio: ['ignore', 'ignore', 'ignore', 'pipe', input ? 'pipe' : 'ignore', 'pipe', 'pipe'],
-			detached: true,
+		const [supervisor, failure] = await supervise(mark, input).catch((error) => {
+			decoder.free();
+			throw error;
 		});
 		const [, , , lifeline, feed, out, err] = supervisor.stdio as unknown as (Socket | undefined)[];
 		if (lifeline === undefined || out === undefined || err === undefined) throw new Error('there are no pipes');
@@ -207,7 +209,7 @@ export class SubprocessRunner implements Processes {
 			gone: new Promise((resolve) => {
 				// All pipes have been read to their end by then.
 				supervisor.once('close', (code, signal) => resolve(this.#ended(slotId, code, signal)));
-				supervisor.once('error', () => resolve(this.#ended(slotId, null, null)));
+				void failure.then(() => resolve(this.#ended(slotId, null, null)));
 			}),
 			finished,
 			inTurn: true,
@@ -319,6 +321,33 @@ export class SubprocessRunner implements Processes {
 			void this.#end(running);
 		}, timeoutMs);
 	}
+}
+
+/** Throws if there are too few for a process: `spawn` loses those that it has opened when it finds no more. */
+function checkDescriptors(): void {
+	const opened: number[] = [];
+	try {
+		while (opened.length < DESCRIPTORS) opened.push(openSync(devNull, 'r'));
+	} finally {
+		for (const descriptor of opened) closeSync(descriptor);
+	}
+}
+
+/** A supervisor that has been started, and what may go wrong with it later. Rejects if it could not be. */
+async function supervise(mark: string, input: boolean): Promise<[ChildProcess, failure: Promise<Error>]> {
+	checkDescriptors();
+	const supervisor = spawn(process.execPath, [SUPERVISOR], {
+		// Its own environment is almost empty: what the command's says to Node is not meant for the supervisor.
+		env: { [MARK]: mark },
+		stdio: ['ignore', 'ignore', 'ignore', 'pipe', input ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+		detached: true,
+	});
+	// Directly behind it: an error without a listener ends the host.
+	const failure = new Promise<Error>((resolve) => supervisor.on('error', resolve));
+	if (supervisor.pid !== undefined) return [supervisor, failure];
+	// Without descriptors there are no pipes either.
+	for (const pipe of supervisor.stdio ?? []) pipe?.destroy();
+	throw await failure;
 }
 
 /** The report of a turn that ended with its process. What ended it counts more than what became of the process then. */

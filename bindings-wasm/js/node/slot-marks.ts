@@ -9,6 +9,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isOutOfResources } from '../driver/resources.js';
 import { livingProcesses } from './marked.js';
 
 const LOOK_AGAIN_MS = 10;
@@ -76,7 +77,8 @@ export class SlotMarks {
 function markIn(path: string): string | undefined {
 	try {
 		return readFileSync(path, 'utf8');
-	} catch {
+	} catch (error) {
+		if (isOutOfResources(error)) throw error;
 		return undefined;
 	}
 }

@@ -14,6 +14,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, unlinkSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { constants } from 'node:os';
+import { isOutOfResources } from '../driver/resources.js';
 import { livingProcesses, MARK } from './marked.js';
 
 /** What the host tells in its first line. */
@@ -30,6 +31,7 @@ export interface Order {
 /** A process stuck in the kernel must not keep this one for ever. */
 const UNKILLABLE_MS = 10_000;
 const LOOK_AGAIN_MS = 5;
+const BEGIN_AGAIN_MS = 200;
 const COULD_NOT_START = 127;
 
 const mark = process.env[MARK] ?? '';
@@ -65,10 +67,10 @@ function begin(given: Order): void {
 			detached: true,
 		});
 	} catch (error) {
-		failed(program, error);
+		failed(given, program, error);
 		return;
 	}
-	child.on('error', (error) => failed(program, error));
+	child.on('error', (error) => failed(given, program, error));
 	child.on('exit', (code, signal) => {
 		exitCode = code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
 		endAll(given.graceMs);
@@ -83,8 +85,13 @@ function closePipes(): void {
 	for (const fd of order?.input ? [4, 5, 6] : [5, 6]) closeSync(fd);
 }
 
-function failed(program: string, error: unknown): void {
+function failed(given: Order, program: string, error: unknown): void {
 	if (exitCode !== undefined || child?.pid !== undefined) return;
+	if (isOutOfResources(error)) {
+		// Until there is a process for it, or the host does not want it any more.
+		setTimeout(() => ending === undefined && begin(given), BEGIN_AGAIN_MS);
+		return;
+	}
 	exitCode = COULD_NOT_START;
 	writeSync(6, `${program}: ${error instanceof Error ? error.message : String(error)}\n`);
 	closePipes();
@@ -111,7 +118,7 @@ function lookAgain(): void {
 
 function anythingLeft(): boolean {
 	if (child?.pid === undefined) return false;
-	if (process.platform === 'linux') return exitCode === undefined || left().length > 0;
+	if (process.platform === 'linux') return exitCode === undefined || left()?.length !== 0;
 	try {
 		process.kill(-child.pid, 0);
 		return true;
@@ -120,13 +127,18 @@ function anythingLeft(): boolean {
 	}
 }
 
-function left(): { pid: number }[] {
-	return livingProcesses(mark, child?.pid).filter(({ pid }) => pid !== process.pid);
+/** Undefined if that cannot be seen just now. */
+function left(): { pid: number }[] | undefined {
+	try {
+		return livingProcesses(mark, child?.pid).filter(({ pid }) => pid !== process.pid);
+	} catch {
+		return undefined;
+	}
 }
 
 function signalAll(signal: NodeJS.Signals): void {
 	if (child?.pid === undefined) return;
-	for (const target of [-child.pid, ...left().map(({ pid }) => pid)]) {
+	for (const target of [-child.pid, ...(left() ?? []).map(({ pid }) => pid)]) {
 		try {
 			process.kill(target, signal);
 		} catch {
