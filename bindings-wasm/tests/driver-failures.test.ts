@@ -1,6 +1,7 @@
 /** Parts that fail: what is reported, tried again, kept and never lost. */
 
 import assert from 'node:assert/strict';
+import { mock, test } from 'node:test';
 import { type Entry, Run } from 'turnlatch';
 import { LocalSlots, LocalTimers, MemoryStore, StoreConflict } from 'turnlatch/driver';
 import { asksThenFinishes, DONE, echo, hosted, plan, scenario, shell, until } from './hosting.js';
@@ -253,3 +254,47 @@ scenario('closing lets nobody wait for ever', (store) =>
 		await waiting;
 	}),
 );
+
+for (const thrown of [undefined, 'down', new Error('on purpose')]) {
+	scenario(`an asynchronous onObserved may reject, with ${thrown}`, async (store) => {
+		const told = mock.method(console, 'error', () => {});
+		try {
+			await hosted(
+				store,
+				() => echo(DONE),
+				async (host) => {
+					await host.driver.start(plan('r1', { execution_mode: 'auto' }));
+					assert.equal((await host.ended('r1')).status, 'succeeded');
+				},
+				{ onObserved: () => Promise.reject(thrown) as unknown as undefined },
+			);
+			const calls = told.mock.calls.map((call) => call.arguments);
+			assert.deepEqual(calls, Array(3).fill(['turnlatch: onObserved itself failed:', thrown]));
+		} finally {
+			told.mock.restore();
+		}
+	});
+
+	test(`an alarm survives its clock, which throws ${thrown}`, async () => {
+		const told = mock.method(console, 'error', () => {});
+		let fails = 0;
+		const clock = () => {
+			if (fails > 0) {
+				fails -= 1;
+				throw thrown;
+			}
+			return 1000;
+		};
+		try {
+			const timers = new LocalTimers({ clock });
+			await new Promise<void>((fired) => {
+				timers.set('r1', 1, 1000, fired);
+				fails = 1;
+			});
+			assert.deepEqual(timers.pending(), []);
+			assert.equal(told.mock.callCount(), 1);
+		} finally {
+			told.mock.restore();
+		}
+	});
+}

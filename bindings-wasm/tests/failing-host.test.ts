@@ -288,6 +288,10 @@ const fault = (how: Fault['how'], afterWork: boolean, times = 1, also?: string):
 });
 const NONE = fault('throws', false);
 const THROWS = [fault('throws', false), fault('throws', true)] as const;
+/** What JavaScript can throw beside errors. */
+const ODD = (['throws nothing', 'throws null', 'throws text', 'throws an error without a prototype'] as const).flatMap(
+	(how) => [fault(how, false), fault(how, true), fault(how, false, OFTEN)],
+);
 const DIES = [fault('dies', false), fault('dies', true)] as const;
 const MORE = [false, true].flatMap((after) => [
 	fault('hangs', after),
@@ -308,11 +312,12 @@ let undisturbedRuns = 0;
 /** In the short form the worlds and the rarer faults take turns. */
 function* ways(n: number, callback: string): Generator<{ first: Fault; again: Fault; turn: number }> {
 	const doubtful = DOUBTFUL[callback] ?? [];
-	const rarer = MORE[n % MORE.length] ?? NONE;
-	for (const first of LONG ? [...THROWS, ...DIES, ...MORE] : [...THROWS, DIES[1], rarer, ...doubtful]) {
+	const rarer = [MORE[n % MORE.length] ?? NONE, ODD[n % ODD.length] ?? NONE];
+	for (const first of LONG ? [...THROWS, ...ODD, ...DIES, ...MORE] : [...THROWS, DIES[1], ...rarer, ...doubtful]) {
 		for (const turn of LONG ? [0, 1, 2, 3] : doubtful.includes(first) ? [0, 2] : [n]) {
-			const again = [...THROWS, ...DIES][(n + turn) % 4] ?? NONE;
-			yield { first, again: { ...again, at: 1 + (n % 12) }, turn };
+			const agains = [...THROWS, ...DIES, ...ODD.filter(({ times }) => times === 1)];
+			const again = agains[(n + turn) % agains.length] ?? NONE;
+			yield { first, again: { ...again, at: 1 + (n % 13) }, turn };
 		}
 	}
 }

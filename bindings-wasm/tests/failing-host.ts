@@ -20,14 +20,23 @@ export type Says = 'asks' | 'done' | 'lost' | 'works';
 /** What goes wrong with the `at`-th callback, and with the next calls of it. */
 export interface Fault {
 	readonly at: number;
-	readonly how: 'throws' | 'hangs' | 'dies';
+	readonly how: keyof typeof THROWN | 'hangs' | 'dies';
 	readonly afterWork: boolean;
 	readonly times: number;
 	/** Another callback that then fails before it has done its work, or all. */
 	readonly also?: string;
 }
 
-export const kills = ({ how, times }: Fault) => how !== 'throws' || times === ALWAYS;
+/** What a callback throws, or rejects with. */
+const THROWN = {
+	throws: new Error('the service is down'),
+	'throws nothing': undefined,
+	'throws null': null,
+	'throws text': 'down',
+	'throws an error without a prototype': Object.create(null) as object,
+};
+
+export const kills = ({ how, times }: Fault) => !(how in THROWN) || times === ALWAYS;
 
 const forever = () => new Promise<never>(() => {});
 
@@ -55,7 +64,7 @@ export class Faults {
 
 	readonly unheard = (): Promise<never> => {
 		if (this.dead) return forever();
-		throw new Error('nobody can be told');
+		throw this.#thrown;
 	};
 
 	/** The part with its calls counted. */
@@ -128,8 +137,14 @@ export class Faults {
 	}
 
 	#fail(): void {
-		if (this.#fault.how !== 'throws' || (this.#fault.times === ALWAYS && this.failed.length >= PATIENCE)) this.die();
-		throw new Error('the service is down');
+		const { how, times } = this.#fault;
+		if (!(how in THROWN) || (times === ALWAYS && this.failed.length >= PATIENCE)) this.die();
+		throw this.#thrown;
+	}
+
+	get #thrown(): unknown {
+		const { how } = this.#fault;
+		return how in THROWN ? THROWN[how as keyof typeof THROWN] : THROWN.throws;
 	}
 }
 

@@ -68,9 +68,13 @@ export class Host {
 
 	/** Tells what was observed; nothing is of what was absorbed. */
 	observe(observation: Observation | undefined): void {
-		if (observation === undefined) return;
+		if (observation !== undefined) void this.#observe(observation);
+	}
+
+	/** An `async` function is one too, and a rejection that is not caught would end Node. */
+	async #observe(observation: Observation): Promise<void> {
 		try {
-			this.#onObserved?.(observation);
+			await this.#onObserved?.(observation);
 		} catch (error) {
 			console.error('turnlatch: onObserved itself failed:', error);
 		}

@@ -6,6 +6,7 @@ import { type Clock, RunUnknown, type Slots, type Store, StoreConflict, type Tim
 
 /** `setTimeout` takes 31 bits, and a clock may be set: looking again now and then keeps an absolute time absolute. */
 const LONGEST_SLEEP_MS = 600_000;
+const CLOCK_FAILED_MS = 1000;
 
 /** At most `size` slots at a time, first come, first served. */
 export class LocalSlots implements Slots {
@@ -84,14 +85,22 @@ export class LocalTimers implements Timers {
 		this.cancel(runId, interactionId);
 		const key = [runId, interactionId] as const;
 		const look = () => {
-			if (this.#clock() >= atMs) {
-				this.#alarms.delete(JSON.stringify(key));
-				fired();
-			} else {
-				alarm.timer = this.#sleep(atMs, look);
+			try {
+				const left = this.#left(atMs);
+				if (!(left <= 0)) {
+					alarm.timer = this.#sleep(left, look);
+					return;
+				}
+			} catch (error) {
+				// Thrown, it would end Node. The alarm must not be lost with it.
+				console.error('turnlatch: the clock of LocalTimers failed:', error);
+				alarm.timer = this.#sleep(CLOCK_FAILED_MS, look);
+				return;
 			}
+			this.#alarms.delete(JSON.stringify(key));
+			fired();
 		};
-		const alarm: Alarm = { key, timer: this.#sleep(atMs, look) };
+		const alarm: Alarm = { key, timer: this.#sleep(this.#left(atMs), look) };
 		this.#alarms.set(JSON.stringify(key), alarm);
 	}
 
@@ -107,9 +116,12 @@ export class LocalTimers implements Timers {
 		return [...this.#alarms.values()].map(({ key }) => key);
 	}
 
-	#sleep(atMs: number, look: () => void): ReturnType<typeof setTimeout> {
+	#left(atMs: number): number {
+		return atMs - this.#clock();
+	}
+
+	#sleep(left: number, look: () => void): ReturnType<typeof setTimeout> {
 		// The shortest sleep before the time is a millisecond: a clock that stands still must not spin the loop.
-		const left = atMs - this.#clock();
 		const timer = setTimeout(look, left <= 0 ? 0 : Math.max(1, Math.min(left, LONGEST_SLEEP_MS)));
 		if (!this.#keepAlive) letExit(timer);
 		return timer;
