@@ -197,6 +197,21 @@ def test_a_failing_save_by_any_exception_leaves_the_run_as_it_was() -> None:
     asyncio.run(main())
 
 
+def test_the_log_says_where_a_callback_is_wrong(caplog: pytest.LogCaptureFixture) -> None:
+    def command(run: Run, effect: Any) -> Any:
+        return ["echo", DONE]
+
+    async def main() -> None:
+        async with Driver(**parts(processes=SubprocessRunner(command))) as driver:
+            await driver.start(plan())
+            assert (await asyncio.wait_for(driver.wait("r1"), PATIENCE_SEC))["error"]["code"] == "HOST_FAILED"
+
+    asyncio.run(main())
+    traces = [record.exc_info for record in caplog.records if "start_turn failed" in record.message]
+    assert [trace is not None for trace in traces] == [True, False, False]
+    assert "TypeError: command() has to return a Command, and returned list" in caplog.text
+
+
 @pytest.mark.parametrize("error", [OSError("no clock"), Escaped(), SystemExit(3)])
 def test_a_timer_survives_its_clock(error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("turnlatch.local._CLOCK_FAILED_SEC", 0.01)

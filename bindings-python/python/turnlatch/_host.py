@@ -83,7 +83,9 @@ class Host:
     async def report(self, run_id: str, what: Effect | Event | None, error: Exception, attempt: int) -> None:
         """Tells what failed; ``None`` stands for recovery."""
         doing = "recovery" if what is None else what["type"]
-        log.warning("run %s: %s failed (attempt %d): %r", run_id, doing, attempt, error)
+        # A traceback says where a callback is wrong; the same one again would say nothing more.
+        trace = error if attempt == 1 else None
+        log.warning("run %s: %s failed (attempt %d): %r", run_id, doing, attempt, error, exc_info=trace)
         if self.on_error is not None:
             try:
                 await call(self.on_error, run_id, what, error, attempt)

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from ._host import call_plain, log
+from ._host import call, call_plain, log
 from ._supervise import UNKILLABLE_SEC
 from .parts import Finished, MaybeAwaitable, OnSaid
 from .run import Run
@@ -130,8 +130,9 @@ class SubprocessRunner:
         slot_id = effect["slot_id"]
         if slot_id in self._processes:
             return self.attach(slot_id, finished)
-        made = self._command(run, effect)
-        command = made if isinstance(made, Command) else await made
+        command = cast("object", await call(self._command, run, effect))
+        if not isinstance(command, Command):
+            raise TypeError(f"command() has to return a Command, and returned {type(command).__name__}")
         limit = int(run.plan.to_dict()["limits"]["turn_text_bytes"])
         process, lifeline = await self._spawn(slot_id, command)
         decoder, attempt = command._decoder(limit), effect["attempt_number"]
