@@ -5,6 +5,7 @@
 mod debris;
 mod layout;
 mod objects;
+mod place;
 
 use crate::ask_user::{self, AskForm};
 use crate::codes::{Code, Note};
@@ -16,7 +17,7 @@ use crate::schema::{Check, Violation};
 use crate::text;
 use crate::wire::names;
 use crate::write::{Writable, Writer, json_text, serialize_as_written};
-use objects::FoundObject;
+use objects::{Contents, FoundObject, Markers};
 
 /// The key, and the word, by which an agent says that it is done.
 pub const DONE_MARKER: &str = "__SKILL_DONE__";
@@ -162,9 +163,10 @@ struct Reader<'r> {
     /// How many more candidates are looked at.
     looks_left: usize,
     /// Markers that count, and `false` in the same places.
-    done: usize,
-    declined: usize,
+    markers: Markers,
     mentioned: bool,
+    /// The last message breaks off in an object that says that the work is done.
+    breaks_off_done: bool,
     question: Option<Map>,
     last_words: &'r str,
     last_words_bytes: usize,
@@ -194,9 +196,9 @@ impl<'r> Reader<'r> {
             output: None,
             fault: None,
             looks_left: MAX_LOOKS,
-            done: 0,
-            declined: 0,
+            markers: Markers::default(),
             mentioned: false,
+            breaks_off_done: false,
             question: None,
             last_words: "",
             last_words_bytes: 0,
@@ -226,7 +228,7 @@ impl<'r> Reader<'r> {
         if let Value::Object(members) = &mut output {
             let form = ask_user::form_of(members);
             let marker = members.shift_remove(DONE_MARKER);
-            self.count_marker(marker.as_ref().map(|marker| json_text(marker)).as_deref());
+            self.markers.count(marker.as_ref().map(|marker| json_text(marker)).as_deref());
             self.mentioned |= marker.is_some();
             let asks = marker != Some(Value::Bool(true)) && self.takes_for_question(form);
             if asks {
@@ -246,19 +248,18 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// What an output, or a question, says about being done.
-    fn count_marker(&mut self, value: Option<&str>) {
-        match value {
-            Some("true") => self.done += 1,
-            Some("false") => self.declined += 1,
-            _ => {}
+    /// What an output, or a question, says about being done, wherever it stands.
+    fn count_marker(&mut self, object: &FoundObject, text: &str) {
+        if !object.is_counted {
+            self.markers.count(object.marker(text));
         }
     }
 
     /// The assistant's messages of the turn, in order.
     fn texts(&mut self, texts: &[&'r str]) {
         let limits = &self.plan.limits;
-        let words = texts.iter().rev().map(|text| text.trim()).find(|text| !text.is_empty()).unwrap_or_default();
+        let last = texts.iter().rposition(|text| !text.trim().is_empty());
+        let words = last.and_then(|last| texts.get(last)).map(|text| text.trim()).unwrap_or_default();
         self.last_words_bytes = words.len();
         self.last_words = text::tail(words, limits.prompt_bytes);
         let size = texts.iter().map(|text| text.len()).sum::<usize>();
@@ -266,8 +267,10 @@ impl<'r> Reader<'r> {
             self.too_large(size);
             return;
         }
-        for text in texts.iter().rev() {
-            self.message(text);
+        for (place, text) in texts.iter().enumerate().rev() {
+            let contents = objects::find(text, limits.json_depth);
+            self.breaks_off_done |= contents.breaks_off_done && last == Some(place);
+            self.message(text, &contents);
         }
     }
 
@@ -277,11 +280,10 @@ impl<'r> Reader<'r> {
     }
 
     /// One message; the later ones have been read before.
-    fn message(&mut self, text: &str) {
-        let contents = objects::find(text, self.plan.limits.json_depth);
+    fn message(&mut self, text: &str, contents: &Contents) {
         self.steps += contents.steps;
-        self.done += contents.lone_markers.done;
-        self.declined += contents.lone_markers.declined;
+        self.markers.done += contents.markers.done;
+        self.markers.declined += contents.markers.declined;
         self.unreadable_questions += contents.broken_questions;
         self.mentioned |= contents.names_marker;
         let mut questions = Vec::new();
@@ -289,7 +291,7 @@ impl<'r> Reader<'r> {
         for object in contents.objects() {
             match self.question_in(object, text) {
                 Some(fields) => {
-                    self.count_marker(object.marker(text));
+                    self.count_marker(object, text);
                     questions.push((object.span.start, Some(fields)));
                 }
                 None => candidates.push(object),
@@ -297,7 +299,7 @@ impl<'r> Reader<'r> {
         }
         let mut fault = contents.fault;
         if let Some((object, output)) = self.choose(&candidates, text, &mut fault) {
-            self.count_marker(object.marker(text));
+            self.count_marker(object, text);
             self.take_output(output);
         }
         self.fault = self.fault.or(fault);
@@ -403,14 +405,23 @@ impl<'r> Reader<'r> {
         self.plan.output_schema.as_ref().map(|schema| schema.check_document(output))
     }
 
+    /// MARK-6: a done marker in an object that breaks off counts only where nothing in the turn says otherwise.
+    fn is_done_unfinished(&self) -> bool {
+        let has_valid_output = self.output.as_ref().is_some_and(Output::is_good);
+        let asks = self.question.is_some() || self.unreadable_questions > 0;
+        let says_more = has_valid_output || asks || self.markers != Markers::default();
+        self.breaks_off_done && !says_more && self.plan.output_schema.is_some()
+    }
+
     fn finish(mut self) -> Found<'r> {
-        let marker = match (self.done, self.declined) {
-            (1.., _) => Marker::Found,
-            (0, 1..) => Marker::Declined,
-            (0, 0) => Marker::Absent,
+        self.markers.done += usize::from(self.is_done_unfinished());
+        let marker = match self.markers {
+            Markers { done: 1.., .. } => Marker::Found,
+            Markers { done: 0, declined: 1.. } => Marker::Declined,
+            Markers { done: 0, declined: 0 } => Marker::Absent,
         };
-        if self.done > 1 {
-            let count = self.done;
+        if self.markers.done > 1 {
+            let count = self.markers.done;
             self.note(Code::MultipleDoneMarkersIgnored, format!("the turn has {count} done markers; the first counts"));
         }
         if marker == Marker::Absent && self.mentioned {

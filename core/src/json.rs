@@ -35,7 +35,7 @@ pub(crate) use flat::{Elements, Members, Node};
 pub(crate) use instance::{BYTES_PER_UNIT, Instance, Look, size, text_size};
 #[cfg(feature = "streams")]
 pub(crate) use outline::{Item, Outline};
-pub(crate) use scanner::{Container, Scanner, Shape};
+pub(crate) use scanner::{Container, Member, Scanner, Shape};
 pub(crate) use strings::end_of_plain;
 #[cfg(not(feature = "flat-documents"))]
 pub use tree::Document;

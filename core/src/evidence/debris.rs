@@ -1,13 +1,13 @@
 //! Brackets in prose that turned out not to be JSON: what stands inside them, if they are closed after all, is not top level.
 
-use super::objects::LoneMarkers;
+use super::objects::Markers;
 use crate::json::Container;
 
 /// What had been found before a bracket that turned out to be debris.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Before {
     pub(super) objects: usize,
-    pub(super) lone_markers: LoneMarkers,
+    pub(super) markers: Markers,
 }
 
 /// Debris that has not been closed yet, the innermost last; equal neighbours are counted, not repeated.
@@ -28,6 +28,11 @@ impl DebrisStack {
                 _ => self.open.push((*container, before, 1)),
             }
         }
+    }
+
+    /// Whether nothing is open.
+    pub(super) fn is_empty(&self) -> bool {
+        self.open.is_empty()
     }
 
     /// Closes the last bracket of this kind, and whatever was left open inside it.
@@ -98,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_closing_bracket_takes_what_was_left_open_inside_with_it() {
-        let before = |objects| Before { objects, lone_markers: LoneMarkers::default() };
+        let before = |objects| Before { objects, markers: Markers::default() };
         let mut debris = DebrisStack::default();
         debris.open(&[Container::Object, Container::Object, Container::Array], before(1));
         debris.open(&[Container::Array], before(2));
@@ -110,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_closing_bracket_without_an_open_one_closes_nothing() {
-        let before = |objects| Before { objects, lone_markers: LoneMarkers::default() };
+        let before = |objects| Before { objects, markers: Markers::default() };
         let mut debris = DebrisStack::default();
         debris.open(&[Container::Array], before(1));
         debris.open(&[Container::Object, Container::Object], before(2));
@@ -131,7 +136,7 @@ mod tests {
 
     #[test]
     fn equal_brackets_take_no_more_room_and_others_are_kept_apart() {
-        let before = |objects| Before { objects, lone_markers: LoneMarkers::default() };
+        let before = |objects| Before { objects, markers: Markers::default() };
         let mut debris = DebrisStack::default();
         debris.open(&[Container::Array; 1000], before(1));
         assert_eq!(debris.open.len(), 1);

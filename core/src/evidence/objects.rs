@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use super::debris::{Before, DebrisStack, closed_by};
 use super::layout::{Segment, lines, segments};
+use super::place::{is_last_word, is_plain_indent, is_unquoted, stands_alone};
 use super::{DONE_MARKER, Source};
 use crate::ask_user;
-use crate::json::{self, Container, Fault, Scanner, Shape};
+use crate::json::{self, Container, Fault, Member, Scanner, Shape};
 use crate::text;
 
 /// What stands in one message of the assistant.
@@ -19,12 +20,14 @@ pub(super) struct Contents {
     prose: Recent<FoundObject>,
     /// The blocks that hold a question in YAML.
     pub(super) yaml_blocks: Recent<Range<usize>>,
-    /// The markers that stand for themselves: objects of their own, and lines of the bare word.
-    pub(super) lone_markers: LoneMarkers,
+    /// The markers that count by their place, whatever the output is: in objects, and lines of the bare word.
+    pub(super) markers: Markers,
     /// How many questions are broken beyond reading.
     pub(super) broken_questions: usize,
     /// Whether the marker is named at all, in whatever place and form.
     pub(super) names_marker: bool,
+    /// Whether the message breaks off in an object that says that the work is done.
+    pub(super) breaks_off_done: bool,
     /// Why something that looked like an output is none.
     pub(super) fault: Option<Fault>,
     /// Bytes looked at: the measure of work.
@@ -80,11 +83,22 @@ impl<T> Recent<T> {
     }
 }
 
-/// How often a message says, with a marker that stands for itself, that the work is done, or that it is not.
+/// How often the agent says that the work is done, or that it is not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct LoneMarkers {
+pub(super) struct Markers {
     pub(super) done: usize,
     pub(super) declined: usize,
+}
+
+impl Markers {
+    /// Counts a marker by the JSON text of its value.
+    pub(super) fn count(&mut self, value: Option<&str>) {
+        match value {
+            Some("true") => self.done += 1,
+            Some("false") => self.declined += 1,
+            _ => {}
+        }
+    }
 }
 
 /// A complete, strict JSON object in a message.
@@ -94,18 +108,25 @@ pub(super) struct FoundObject {
     pub(super) span: Range<usize>,
     /// What stands at its top level; offsets count from the span's start.
     pub(super) shape: Shape,
+    /// Whether its marker counts by its place, and has been counted.
+    pub(super) is_counted: bool,
 }
 
 impl FoundObject {
-    /// What the object says about completion: the text of the marker's value.
+    /// What the object says about completion: the text of the marker's value. With the key twice it says nothing.
     pub(super) fn marker<'t>(&self, text: &'t str) -> Option<&'t str> {
-        let value = self.shape.member(DONE_MARKER)?.value.clone();
+        let value = single_marker(&self.shape.known)?.value.clone();
         text.get(self.span.start + value.start..self.span.start + value.end)
+    }
+
+    /// Whether the marker's key stands at its top level.
+    fn names_marker(&self) -> bool {
+        self.shape.member(DONE_MARKER).is_some()
     }
 
     /// An object with the marker and nothing else.
     fn is_lone_marker(&self) -> bool {
-        self.shape.members == 1 && self.shape.member(DONE_MARKER).is_some()
+        self.shape.members == 1 && self.names_marker()
     }
 
     /// Whether it may be a question, by its keys.
@@ -116,15 +137,14 @@ impl FoundObject {
     /// The object's text without the marker: what the result is made of (MARK-3). A marker that stands twice is a fault.
     pub(super) fn text_without_marker(&self, text: &str) -> Result<String, Fault> {
         let whole = text.get(self.span.clone()).unwrap_or_default();
-        let mut markers = self.shape.known.iter().filter(|member| member.name == DONE_MARKER);
-        match (markers.next(), markers.next()) {
-            (Some(member), None) => {
+        match single_marker(&self.shape.known) {
+            Some(member) => {
                 let before = whole.get(..member.cut.start).unwrap_or_default();
                 let after = whole.get(member.cut.end..).unwrap_or_default();
                 Ok([before, after].concat())
             }
-            (None, _) => Ok(whole.to_owned()),
-            (Some(_), Some(_)) => Err(Fault::DuplicateKey),
+            None if self.names_marker() => Err(Fault::DuplicateKey),
+            None => Ok(whole.to_owned()),
         }
     }
 }
@@ -192,8 +212,8 @@ impl Finder<'_> {
         self.contents.steps += scanner.steps;
         match result {
             Ok(shape) if shape.end == trimmed.len() => {
-                let object = FoundObject { source, span: start..start + trimmed.len(), shape };
-                // In a fence a lone marker is a quoted example.
+                let object = FoundObject { source, span: start..start + trimmed.len(), shape, is_counted: false };
+                // In a fence the marker counts only if this is the output.
                 self.take(object, source == Source::WholeText);
                 true
             }
@@ -217,14 +237,15 @@ impl Finder<'_> {
         }
     }
 
-    fn take(&mut self, object: FoundObject, stands_for_itself: bool) {
-        let marker = object.marker(self.text);
-        self.contents.names_marker |= marker.is_some();
-        match marker {
-            _ if !object.is_lone_marker() => self.objects(object.source).push(object),
-            Some("true") if stands_for_itself => self.contents.lone_markers.done += 1,
-            Some("false") if stands_for_itself => self.contents.lone_markers.declined += 1,
-            _ => {}
+    /// Keeps an object, unless it is nothing but the marker. In some places its marker counts, whatever the output is.
+    fn take(&mut self, mut object: FoundObject, counts_by_place: bool) {
+        self.contents.names_marker |= object.names_marker();
+        if counts_by_place {
+            self.contents.markers.count(object.marker(self.text));
+            object.is_counted = true;
+        }
+        if !object.is_lone_marker() {
+            self.objects(object.source).push(object);
         }
     }
 
@@ -245,6 +266,7 @@ impl Finder<'_> {
         let mut scanner = Scanner::new(prose, self.max_depth).wanting(&WANTED);
         let mut debris = DebrisStack::default();
         let (mut brackets, mut unclosed) = (0, None);
+        let ends_message = self.text.len() == offset + prose.len();
         let mut at = 0;
         while let Some((start, bracket)) = debris.next_bracket(prose, at) {
             brackets += 1;
@@ -258,7 +280,7 @@ impl Finder<'_> {
             if let Some(closed) = closed_by(bracket) {
                 if let Some(before) = debris.close(closed) {
                     self.objects(Source::Prose).rewind(before.objects);
-                    self.contents.lone_markers = before.lone_markers;
+                    self.contents.markers = before.markers;
                 }
                 at = start + 1;
                 continue;
@@ -284,18 +306,21 @@ impl Finder<'_> {
                     // `{}` in prose is a placeholder, and what stands in an array is not top level.
                     if bracket == b'{' && shape.members > 0 {
                         let span = offset + start..offset + at;
-                        let object = FoundObject { source: Source::Prose, span, shape: relative_to(shape, start) };
-                        let ends_message = self.text.len() == offset + prose.len();
-                        let alone = object.is_lone_marker() && stands_alone(prose, start..at, ends_message);
+                        let shape = relative_to(shape, start);
+                        let object = FoundObject { source: Source::Prose, span, shape, is_counted: false };
+                        let alone = object.names_marker() && stands_alone(prose, start..at, ends_message);
                         self.take(object, alone);
                     }
                 }
                 Err(broken) => {
                     at = broken.at;
-                    debris.open(scanner.still_open(), self.before());
                     if bracket == b'{' {
                         self.note_broken(prose.get(start..).unwrap_or_default(), broken.fault);
                     }
+                    if bracket == b'{' && ends_message && debris.is_empty() {
+                        self.note_unfinished(prose, start..broken.at, scanner.members_before_break());
+                    }
+                    debris.open(scanner.still_open(), self.before());
                 }
             }
         }
@@ -304,7 +329,7 @@ impl Finder<'_> {
 
     /// What there is before a bracket that is debris.
     fn before(&self) -> Before {
-        Before { objects: self.contents.prose.count(), lone_markers: self.contents.lone_markers }
+        Before { objects: self.contents.prose.count(), markers: self.contents.markers }
     }
 
     fn marker_lines(&mut self, prose: &str) {
@@ -314,7 +339,7 @@ impl Finder<'_> {
             is_plain_indent(indent) && text::trim_end(unindented, b" \t\r\n") == DONE_MARKER
         };
         for line in lines(prose) {
-            self.contents.lone_markers.done += usize::from(prose.get(line).is_some_and(alone));
+            self.contents.markers.done += usize::from(prose.get(line).is_some_and(alone));
         }
         self.contents.steps += prose.len() as u64;
     }
@@ -327,6 +352,19 @@ impl Finder<'_> {
         }
         if inside.starts_with(BROKEN_QUESTION) {
             self.contents.broken_questions += 1;
+        }
+    }
+
+    /// Looks whether the message breaks off in this object, after it said that the work is done (MARK-6).
+    fn note_unfinished(&mut self, prose: &str, Range { start, end: broken }: Range<usize>, members: &[Member]) {
+        let Some(value) = single_marker(members).map(|marker| marker.value.clone()) else { return };
+        let is_whole = matches!(prose.as_bytes().get(value.end), None | Some(b',' | b' ' | b'\t' | b'\n' | b'\r'));
+        let says_done = is_whole && prose.get(value) == Some("true");
+        // Of all brackets only the last can have nothing behind it, so what stands before is looked at once.
+        if says_done && is_last_word(prose.get(broken..).unwrap_or_default()) {
+            self.contents.steps += start as u64;
+            self.contents.names_marker = true;
+            self.contents.breaks_off_done = is_unquoted(prose.get(..start).unwrap_or_default());
         }
     }
 
@@ -344,6 +382,8 @@ struct Unclosed {
     has_quotes: bool,
     /// Broken questions are counted; of everything else the first fault is told.
     names_question: bool,
+    /// The message may break off in an object that has the marker, by its name or with escapes in it.
+    may_name_marker: bool,
 }
 
 impl Unclosed {
@@ -351,13 +391,22 @@ impl Unclosed {
         let start = memchr::memrchr2(b'}', b']', prose.as_bytes()).map_or(0, |last| last + 1);
         let rest = prose.get(start..).unwrap_or_default();
         let has_quotes = memchr::memchr2(b'"', b'\'', rest.as_bytes()).is_some();
-        let names_question = has_quotes && text::places_by(rest, BROKEN_QUESTION, RARE_SIGN).next().is_some();
-        Unclosed { start, has_quotes, names_question }
+        let names = |sign, rare| has_quotes && text::places_by(rest, sign, rare).next().is_some();
+        let names_question = names(BROKEN_QUESTION, RARE_SIGN);
+        let may_name_marker = names(DONE_MARKER, RARE_LETTER) || text::has(rest, b'\\');
+        Unclosed { start, has_quotes, names_question, may_name_marker }
     }
 
     fn tells_nothing(&self, at: usize, fault: Option<Fault>) -> bool {
-        at >= self.start && !(self.has_quotes && (fault.is_none() || self.names_question))
+        let may_tell = fault.is_none() || self.names_question || self.may_name_marker;
+        at >= self.start && !(self.has_quotes && may_tell)
     }
+}
+
+/// The marker among these members of one object, unless it stands there twice.
+fn single_marker(members: &[Member]) -> Option<&Member> {
+    let mut markers = members.iter().filter(|member| member.name == DONE_MARKER);
+    markers.next().filter(|_| markers.next().is_none())
 }
 
 /// What a brace begins; code and templates are full of those that are no JSON.
@@ -387,33 +436,6 @@ fn relative_to(mut shape: Shape, start: usize) -> Shape {
         member.cut = member.cut.start - start..member.cut.end - start;
     }
     shape
-}
-
-/// Whether an object is alone on its lines, or the last thing in its message, and not quoted.
-///
-/// Looks no further than the white space around the object, so that many objects on one line cost no more.
-fn stands_alone(prose: &str, span: Range<usize>, ends_message: bool) -> bool {
-    let all_before = prose.get(..span.start).unwrap_or_default();
-    let before = text::trim_end(all_before, b" \t");
-    let after = text::trim_start(prose.get(span.end..).unwrap_or_default(), b" \t\r");
-    if !(after.is_empty() || after.starts_with('\n')) {
-        return false;
-    }
-    if before.is_empty() || before.ends_with('\n') {
-        return is_plain_indent(all_before.get(before.len()..).unwrap_or_default());
-    }
-    let is_last = ends_message && after.trim_start().is_empty();
-    is_last && !last_line(before).trim_start().starts_with('>')
-}
-
-fn last_line(text: &str) -> &str {
-    let start = text.bytes().rposition(|byte| byte == b'\n').map_or(0, |end| end + 1);
-    text.get(start..).unwrap_or_default()
-}
-
-/// Four spaces or a tab make an indented code block: a quoted example.
-fn is_plain_indent(indent: &str) -> bool {
-    indent.len() <= 3 && !text::has(indent, b'\t')
 }
 
 /// The marker's `K`: names are full of underscores, and of its letters this is the one that words begin with least.
@@ -451,6 +473,9 @@ mod tests {
         assert_eq!(told("{a} {\"a", 4), [true, false]);
         assert_eq!(told("{a} {'a", 4), [true, false]);
         assert_eq!(told("{a} {\"ask_user\"", 4), [true, true]);
+        assert_eq!(told("{a} {\"__SKILL_DONE__\"", 4), [true, true]);
+        assert_eq!(told("{a} {\"__SKILL\\u005fDONE__\"", 4), [true, true]);
+        assert_eq!(told("{a} {__SKILL_DONE__", 4), [false, false]);
         assert_eq!(told("{", 0), [false, false]);
     }
 

@@ -49,6 +49,8 @@ pub(crate) struct Scanner<'t> {
     /// Top-level keys worth remembering.
     wanted: &'static [&'static str],
     open: Vec<Container>,
+    /// The wanted members of the last value, if it broke.
+    before_break: Vec<Member>,
     /// Bytes read so far, over all values: the measure of work.
     pub(crate) steps: u64,
 }
@@ -71,7 +73,15 @@ enum Expect {
 
 impl<'t> Scanner<'t> {
     pub(crate) fn new(text: &'t str, max_depth: usize) -> Scanner<'t> {
-        Scanner { text, bytes: text.as_bytes(), max_depth, wanted: &[], open: Vec::new(), steps: 0 }
+        Scanner {
+            text,
+            bytes: text.as_bytes(),
+            max_depth,
+            wanted: &[],
+            open: Vec::new(),
+            before_break: Vec::new(),
+            steps: 0,
+        }
     }
 
     /// Remembers these keys when they stand at the top level of an object.
@@ -89,8 +99,16 @@ impl<'t> Scanner<'t> {
         self.steps += (end - start) as u64 + 1;
         match result {
             Ok(end) => Ok(Shape { end, ..shape }),
-            Err((at, fault)) => Err(Broken { at: at.max(start + 1).min(self.bytes.len()), fault }),
+            Err((at, fault)) => {
+                self.before_break = shape.known;
+                Err(Broken { at: at.max(start + 1).min(self.bytes.len()), fault })
+            }
         }
+    }
+
+    /// The wanted top-level members that were read before the last value broke. One whose value had not ended has none.
+    pub(crate) fn members_before_break(&self) -> &[Member] {
+        &self.before_break
     }
 
     /// What was still open where the last value broke, the outermost first.
