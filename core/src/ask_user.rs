@@ -1,6 +1,7 @@
 //! `ask_user`: the optional structure of a question, read leniently (PEND-3). A bad field is left out, the good ones stay.
 
 use crate::codes::{Code, Note};
+use crate::evidence::DONE_MARKER;
 use crate::interaction::{ChoiceOption, InteractionKind, Question};
 use crate::json::{Map, Value};
 use crate::limits::Limits;
@@ -9,21 +10,25 @@ use crate::write::json_text;
 use crate::yaml;
 
 /// The keys by which an object is known to be a question.
-pub(crate) const ASK_KEYS: [&str; 9] =
-    ["ask_user", "action", "type", "interaction", "prompt", "question", "kind", "options", "interaction_id"];
+pub(crate) const ASK_KEYS: [&str; 10] =
+    ["ask_user", "action", "type", "outcome", "interaction", "prompt", "question", "kind", "options", "interaction_id"];
 
 /// How an object says that it is a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AskForm {
-    /// `{"ask_user": …}`, or `{"action" or "type": "ask_user", …}`: it can be nothing else.
+    /// `{"ask_user": …}`, or `{"action", "type" or "outcome": "ask_user", …}`: it can be nothing else.
     Envelope,
     /// A prompt beside a kind, options or an id: it could also be an output.
     Bare,
+    /// A prompt and nothing else: it is an output if it fits the schema.
+    PromptAlone,
 }
 
-/// Whether an object with these top-level keys may be a question; the values are not looked at yet.
-pub(crate) fn may_ask(has: impl Fn(&str) -> bool) -> bool {
-    has("ask_user") || has("action") || has("type") || has_bare_keys(has)
+/// Whether an object with these top-level keys, and so many members beside the marker, may be a question; the values are not
+/// looked at yet.
+pub(crate) fn may_ask(members: usize, has: impl Fn(&str) -> bool) -> bool {
+    let has_prompt = has("prompt") || has("question");
+    has("ask_user") || NAMING_KEYS.into_iter().any(&has) || (has_prompt && members == 1) || has_bare_keys(has)
 }
 
 /// The form of a question that an object has.
@@ -31,8 +36,15 @@ pub(crate) fn form_of(object: &Map) -> Option<AskForm> {
     let asks = matches!(object.get("ask_user"), Some(Value::Object(_) | Value::String(_)));
     let interaction = matches!(object.get("interaction"), Some(Value::Object(_) | Value::String(_)));
     let names = names_ask_user(object) && (interaction || prompt_of(object).is_some());
-    let bare = has_bare_keys(|key| object.contains_key(key)) && prompt_of(object).is_some();
-    if asks || names { Some(AskForm::Envelope) } else { bare.then_some(AskForm::Bare) }
+    if asks || names {
+        return Some(AskForm::Envelope);
+    }
+    prompt_of(object)?;
+    if has_bare_keys(|key| object.contains_key(key)) {
+        return Some(AskForm::Bare);
+    }
+    let members = object.len() - usize::from(object.contains_key(DONE_MARKER));
+    (members == 1).then_some(AskForm::PromptAlone)
 }
 
 /// The fields of a question, out of an object that has one of its forms.
@@ -142,7 +154,7 @@ pub(crate) fn enrich(baseline: Question, fields: &Map, limits: &Limits, notes: &
 }
 
 fn take_kind(question: &mut Question, kind: &str, limits: &Limits) {
-    if let Some(known) = InteractionKind::from_name(kind) {
+    if let Some(known) = InteractionKind::from_name(&kind.trim().to_ascii_lowercase()) {
         question.kind = known;
     } else {
         let original = text::head(kind, limits.prompt_bytes).to_owned();
@@ -181,7 +193,7 @@ fn has_bare_keys(has: impl Fn(&str) -> bool) -> bool {
 }
 
 fn names_ask_user(object: &Map) -> bool {
-    ["action", "type"].into_iter().any(|key| object.get(key).and_then(Value::as_str) == Some("ask_user"))
+    NAMING_KEYS.into_iter().any(|key| object.get(key).and_then(Value::as_str) == Some("ask_user"))
 }
 
 /// Free-form parts are kept whole or not at all.
@@ -189,6 +201,8 @@ fn fits(value: &Value, limits: &Limits) -> bool {
     json_text(value).len() <= limits.prompt_bytes
 }
 
+/// The keys by which an object is called `ask_user`.
+const NAMING_KEYS: [&str; 3] = ["action", "type", "outcome"];
 /// The fields of a question that the core knows.
 const QUESTION_FIELDS: [&str; 9] = [
     "prompt",

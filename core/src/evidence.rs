@@ -230,7 +230,7 @@ impl<'r> Reader<'r> {
             let marker = members.shift_remove(DONE_MARKER);
             self.markers.count(marker.as_ref().map(|marker| json_text(marker)).as_deref());
             self.mentioned |= marker.is_some();
-            let asks = marker != Some(Value::Bool(true)) && self.takes_for_question(form);
+            let asks = marker != Some(Value::Bool(true)) && self.takes_for_question(form, members);
             if asks {
                 self.consider_question(Some(ask_user::fields_of(members)));
             } else if marker != Some(Value::Bool(true)) {
@@ -326,16 +326,29 @@ impl<'r> Reader<'r> {
         if form.is_none() && object.shape.member("ask_user").is_some() {
             self.unreadable_questions += 1;
         }
-        members.filter(|_| self.takes_for_question(form)).map(|members| ask_user::fields_of(&members))
+        members.filter(|members| self.takes_for_question(form, members)).map(|members| ask_user::fields_of(&members))
     }
 
-    fn takes_for_question(&self, form: Option<AskForm>) -> bool {
+    fn takes_for_question(&mut self, form: Option<AskForm>, members: &Map) -> bool {
         match form {
             Some(AskForm::Envelope) => true,
             // Nobody is asked in auto, so an object that could be either is an output there.
             Some(AskForm::Bare) => self.plan.is_interactive(),
+            Some(AskForm::PromptAlone) => self.plan.is_interactive() && !self.may_be_valid(members),
             None => false,
         }
+    }
+
+    /// Whether an object fits the schema; also if it is one too many to be looked at (OUT-10).
+    fn may_be_valid(&mut self, members: &Map) -> bool {
+        if self.plan.output_schema.is_none() || self.looks_left == 0 {
+            return self.plan.output_schema.is_some();
+        }
+        let mut output = members.clone();
+        output.shift_remove(DONE_MARKER);
+        let text = json_text(&Value::Object(output));
+        self.steps += text.len() as u64;
+        self.look_at(text, Source::Prose).is_ok_and(|output| output.is_good())
     }
 
     /// The last question with a prompt counts, else the last that has any field to offer.
@@ -365,13 +378,9 @@ impl<'r> Reader<'r> {
                 if self.looks_left == 0 {
                     return fallback;
                 }
-                self.looks_left -= 1;
                 self.steps += object.span.len() as u64;
-                match object.text_without_marker(text).and_then(|text| self.judged(text, source)) {
+                match object.text_without_marker(text).and_then(|text| self.look_at(text, source)) {
                     Ok(output) => {
-                        if output.check == Some(Check::TooMuchWork) {
-                            self.looks_left = 0;
-                        }
                         if output.is_good() {
                             return Some((object, output));
                         }
@@ -385,6 +394,16 @@ impl<'r> Reader<'r> {
             }
         }
         None
+    }
+
+    /// One of the candidates of a turn as an output. Behind one that takes too much work no other is looked at.
+    fn look_at(&mut self, text: String, source: Source) -> Result<Output, Fault> {
+        self.looks_left -= 1;
+        let judged = self.judged(text, source);
+        if judged.as_ref().is_ok_and(|output| output.check == Some(Check::TooMuchWork)) {
+            self.looks_left = 0;
+        }
+        judged
     }
 
     /// An object as an output, unless a key stands twice in it.

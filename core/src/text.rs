@@ -81,6 +81,19 @@ pub(crate) fn places_by(text: &str, sign: &str, rare: usize) -> impl Iterator<It
     starts.filter(move |at| text.get(*at..).is_some_and(|rest| rest.starts_with(sign)))
 }
 
+/// Where a tag stands, in letters of any case; found by a byte of it that is no letter.
+pub(crate) fn tags(text: &str, tag: &str, rare: usize) -> impl Iterator<Item = usize> {
+    let text = text.as_bytes();
+    let byte = tag.as_bytes().get(rare).copied().unwrap_or_default();
+    let starts = memchr::memchr_iter(byte, text).filter_map(move |at| at.checked_sub(rare));
+    starts.filter(move |at| text.get(*at..).is_some_and(|rest| starts_with_tag(rest, tag)))
+}
+
+/// Whether a text begins with this tag, in letters of any case.
+pub(crate) fn starts_with_tag(text: &[u8], tag: &str) -> bool {
+    text.get(..tag.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(tag.as_bytes()))
+}
+
 /// The text without these ASCII signs at its beginning. One function for all sets of signs, unlike the standard one.
 pub(crate) fn trim_start<'t>(text: &'t str, signs: &[u8]) -> &'t str {
     let start = text.bytes().position(|byte| !signs.contains(&byte)).unwrap_or(text.len());

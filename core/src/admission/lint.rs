@@ -34,11 +34,12 @@ pub(super) fn gate_warnings(mode: ExecutionMode, schema: Option<&OutputSchema>) 
     warnings
 }
 
-/// A question in every form the core reads.
-const QUESTIONS: [&str; 8] = [
+/// A question in every form that is one whatever the schema takes.
+const QUESTIONS: [&str; 9] = [
     r#"{"ask_user":{"prompt":"Which one?","kind":"choose_one","options":[{"label":"a","value":"a"}]}}"#,
     r#"{"type":"ask_user","interaction":{"prompt":"Which one?","kind":"choose_one","options":[{"label":"a","value":"a"}]}}"#,
     r#"{"action":"ask_user","interaction":{"prompt":"Which one?","kind":"choose_one","options":[{"label":"a","value":"a"}]}}"#,
+    r#"{"outcome":"ask_user","interaction":{"prompt":"Which one?","kind":"choose_one","options":[{"label":"a","value":"a"}]}}"#,
     r#"{"prompt":"Which one?","options":["a","b"]}"#,
     r#"{"question":"Which one?","options":["a","b"]}"#,
     r#"{"prompt":"Which one?","kind":"open_text"}"#,

@@ -77,7 +77,7 @@ fn next_line_with_sign(text: &str, from: usize, yaml: &YamlTags<'_>) -> Option<R
     let rest = text.as_bytes().get(from..)?;
     let is_sign = |at: &usize| {
         let here = rest.get(*at..).unwrap_or_default();
-        here.starts_with(b"```") || here.starts_with(b"~~~") || here.starts_with(YAML_OPEN.as_bytes())
+        here.starts_with(b"```") || here.starts_with(b"~~~") || text::starts_with_tag(here, YAML_OPEN)
     };
     // In a flood of fences a search would cost more than it finds. Tags that are never closed mean nothing once one of
     // them has been told.
@@ -104,7 +104,7 @@ fn yaml_tag(line: &str) -> Option<usize> {
     if line.len() < YAML_OPEN.len() {
         return None;
     }
-    text::places(line, YAML_OPEN).last().filter(|tag| line.get(..*tag).is_some_and(|before| !text::has(before, b'"')))
+    text::tags(line, YAML_OPEN, 0).last().filter(|tag| line.get(..*tag).is_some_and(|before| !text::has(before, b'"')))
 }
 
 /// Where the closing tags are; once there is none ahead, nobody looks again.
@@ -125,7 +125,7 @@ impl<'t> YamlTags<'t> {
             return None;
         }
         // By its slash: in a flood of opening tags there is none.
-        let found = text::places_by(self.text.get(start..)?, YAML_CLOSE, 1).next();
+        let found = text::tags(self.text.get(start..)?, YAML_CLOSE, 1).next();
         self.exhausted = found.is_none();
         found.map(|offset| start + offset)
     }
@@ -243,6 +243,9 @@ mod tests {
         check("<ASK_USER_YAML>", &["unclosed", "p:<ASK_USER_YAML>"]);
         check("<ASK_USER_YAML>\n<ASK_USER_YAML>\nx", &["unclosed", "p:<ASK_USER_YAML>\n<ASK_USER_YAML>\nx"]);
         check("<ASK_USER_YAML>\n``` <ASK_USER_YAML>", &["unclosed", "p:<ASK_USER_YAML>\n``` <ASK_USER_YAML>"]);
+        check("<Ask_User_yaml>p</ask_user_YAML>", &["y:p"]);
+        check("<ask_user_yaml>", &["unclosed", "p:<ask_user_yaml>"]);
+        check("<ASK-USER-YAML>p</ASK-USER-YAML>", &["p:<ASK-USER-YAML>p</ASK-USER-YAML>"]);
         check("see <ASK_USER_YAML>p</ASK_USER_YAML>", &["p:see ", "y:p"]);
         check("\"<ASK_USER_YAML>p</ASK_USER_YAML>", &["p:\"<ASK_USER_YAML>p</ASK_USER_YAML>"]);
         check("```\n<ASK_USER_YAML>\n```\n</ASK_USER_YAML>", &[":<ASK_USER_YAML>\n", "p:</ASK_USER_YAML>"]);

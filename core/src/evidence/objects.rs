@@ -131,7 +131,8 @@ impl FoundObject {
 
     /// Whether it may be a question, by its keys.
     pub(super) fn may_ask(&self) -> bool {
-        ask_user::may_ask(|key| self.shape.member(key).is_some())
+        let members = self.shape.members - usize::from(self.names_marker());
+        ask_user::may_ask(members, |key| self.shape.member(key).is_some())
     }
 
     /// The object's text without the marker: what the result is made of (MARK-3). A marker that stands twice is a fault.
@@ -184,7 +185,7 @@ impl Finder<'_> {
 
     fn fence(&mut self, tag: Range<usize>, content: Range<usize>) {
         let tag = self.text.get(tag).unwrap_or_default();
-        if tag == YAML_FENCE_TAG {
+        if tag.eq_ignore_ascii_case(YAML_FENCE_TAG) {
             self.contents.yaml_blocks.push(content);
             return;
         }
@@ -443,9 +444,9 @@ const RARE_LETTER: usize = 3;
 /// How many candidates of a step, and how many YAML blocks, are looked at (OUT-10).
 const MAX_CANDIDATES: usize = 16;
 /// The top-level keys that mean something here.
-const WANTED: [&str; 10] = {
-    let [a, b, c, d, e, f, g, h, i] = ask_user::ASK_KEYS;
-    [DONE_MARKER, a, b, c, d, e, f, g, h, i]
+const WANTED: [&str; 11] = {
+    let [a, b, c, d, e, f, g, h, i, j] = ask_user::ASK_KEYS;
+    [DONE_MARKER, a, b, c, d, e, f, g, h, i, j]
 };
 /// Fewer are read sooner than a long text is searched for the last one.
 const MANY_BRACKETS: usize = 64;

@@ -114,6 +114,8 @@ pub fn hostile_texts() -> Vec<HostileText> {
         around("backslashes in an open string", "{\"a\":\"", r"\\", ""),
         plain("questions", r#"{"ask_user":{"prompt":"x"}}"#),
         plain("questions without a prompt", r#"{"ask_user":1}"#),
+        plain("prompts alone", r#"{"prompt":"x"}"#),
+        plain("open yaml tags in small letters", "<ask_user_yaml>"),
         plain("bare questions", r#"{"prompt":"x","kind":"confirm"}"#),
         nest("closed nests of objects", r#"{"a":"#, "}", 100),
         nest("closed nests of arrays", "[", "]", 100),
