@@ -264,6 +264,9 @@ codes! {
     OutputSchemaDeclaresMarker "OUTPUT_SCHEMA_DECLARES_MARKER" Warning 200
         "The output schema declares the done marker, which is taken out before the check."
         "Remove the marker from the schema."
+    OutputSchemaNotObject "OUTPUT_SCHEMA_NOT_OBJECT" Warning 200
+        "The output schema accepts no object, and in an agent's text only objects are found."
+        "Put the value into an object, or hand it over as the turn's output."
     OutputSchemaMissing "OUTPUT_SCHEMA_MISSING" Warning 200
         "An interactive skill has no output schema, so soft completion can never happen."
         "Add an output schema, or make sure that the agent writes the done marker."

@@ -44,6 +44,7 @@ struct Compiled {
     /// None if there is no engine: the run can be shown, but none of its turns judged.
     validator: Option<Box<dyn SchemaValidator>>,
     declared: Vec<String>,
+    excludes_objects: bool,
 }
 
 /// One reason why a text is not a schema that can be used.
@@ -121,8 +122,10 @@ impl OutputSchema {
             return Err(vec![SchemaProblem::new(Code::SkillManifestInvalid, "", message)]);
         }
         let validator = engine::compile(text, &schema)?;
-        let declared = declared_names(&schema);
-        let compiled = Arc::new(Compiled { text: text.to_owned(), validator, declared });
+        let conjuncts = conjuncts(&schema);
+        let declared = conjuncts.iter().flat_map(|schema| declared_names(schema)).collect();
+        let excludes_objects = conjuncts.iter().any(|schema| excludes_objects(schema));
+        let compiled = Arc::new(Compiled { text: text.to_owned(), validator, declared, excludes_objects });
         shared::remember(limits.json_depth, &compiled);
         Ok(OutputSchema { compiled })
     }
@@ -173,6 +176,11 @@ impl OutputSchema {
         Arc::ptr_eq(&self.compiled, &other.compiled)
     }
 
+    /// Whether the top level has a `type` that no object is of.
+    pub(crate) fn excludes_objects(&self) -> bool {
+        self.compiled.excludes_objects
+    }
+
     /// Whether the top level names this property, in `properties` or `required`.
     pub(crate) fn declares(&self, property: &str) -> bool {
         self.compiled.declared.iter().any(|name| name == property)
@@ -204,7 +212,7 @@ serialize_as_written!(OutputSchema);
 
 impl Readable for OutputSchema {
     fn blank() -> OutputSchema {
-        let nothing = Compiled { text: String::new(), validator: None, declared: Vec::new() };
+        let nothing = Compiled { text: String::new(), validator: None, declared: Vec::new(), excludes_objects: false };
         OutputSchema { compiled: Arc::new(nothing) }
     }
 
@@ -255,18 +263,13 @@ fn parse_schema_text(text: &str, depth: usize) -> Result<Value, SchemaProblem> {
     })
 }
 
-/// The names that the top level declares, also through `allOf` and references into the document.
-fn declared_names(root: &Value) -> Vec<String> {
-    let mut names = Vec::new();
+/// The schemas that the top level must fit: the root, and what it names by `allOf` and references into the document.
+fn conjuncts(root: &Value) -> Vec<&Value> {
+    let mut conjuncts = Vec::new();
     let mut open = vec![root];
     let mut seen = TextSet::default();
     while let Some(schema) = open.pop() {
-        if let Some(Value::Object(properties)) = schema.get("properties") {
-            names.extend(properties.keys().cloned());
-        }
-        if let Some(Value::Array(required)) = schema.get("required") {
-            names.extend(required.iter().filter_map(Value::as_str).map(str::to_owned));
-        }
+        conjuncts.push(schema);
         if let Some(Value::Array(parts)) = schema.get("allOf") {
             open.extend(parts);
         }
@@ -276,7 +279,28 @@ fn declared_names(root: &Value) -> Vec<String> {
             open.extend(root.pointer(pointer));
         }
     }
+    conjuncts
+}
+
+/// The names that a schema declares.
+fn declared_names(schema: &Value) -> Vec<String> {
+    let mut names = Vec::new();
+    if let Some(Value::Object(properties)) = schema.get("properties") {
+        names.extend(properties.keys().cloned());
+    }
+    if let Some(Value::Array(required)) = schema.get("required") {
+        names.extend(required.iter().filter_map(Value::as_str).map(str::to_owned));
+    }
     names
+}
+
+/// Whether the keyword `type` of a schema leaves no place for an object.
+fn excludes_objects(schema: &Value) -> bool {
+    match schema.get("type") {
+        Some(Value::Array(types)) => types.iter().all(|name| name.as_str() != Some("object")),
+        Some(name) => name.as_str() != Some("object"),
+        None => false,
+    }
 }
 
 /// Safe to show, and cut.

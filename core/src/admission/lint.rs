@@ -25,6 +25,12 @@ pub(super) fn gate_warnings(mode: ExecutionMode, schema: Option<&OutputSchema>) 
             "the output schema accepts a question to the user as an output",
         ));
     }
+    if schema.excludes_objects() {
+        warnings.push(Note::new(
+            Code::OutputSchemaNotObject,
+            "the output schema accepts no object: only an `output` that the host reports can satisfy it",
+        ));
+    }
     if schema.declares(DONE_MARKER) {
         warnings.push(Note::new(
             Code::OutputSchemaDeclaresMarker,
