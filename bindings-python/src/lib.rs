@@ -432,8 +432,8 @@ fn evaluate_turn(py: Python<'_>, plan: &Plan, report: &Bound<'_, PyAny>) -> PyRe
 fn patch_skill(py: Python<'_>, skill: &str, mode: &str, plan: Option<&Plan>) -> PyResult<String> {
     let mode: ExecutionMode = serde_json::from_value(Value::from(mode))
         .map_err(|_| PyValueError::new_err("expected `auto` or `interactive`"))?;
-    let schema = plan.and_then(|plan| plan.0.output_schema.as_ref());
-    Ok(py.detach(|| turnlatch::patch_skill(skill, mode, schema, &PatchWording::default())))
+    let plan = plan.map(|plan| &*plan.0);
+    Ok(py.detach(|| turnlatch::patch_skill(skill, mode, plan, &PatchWording::default())))
 }
 
 #[pyfunction]

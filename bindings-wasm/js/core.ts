@@ -368,7 +368,7 @@ export function evaluateTurn(plan: Plan, report: types.TurnReport): types.Judged
 	return readJson(askCore(() => glue.evaluate_turn(of, event))) as types.Judged;
 }
 
-/** The skill's text with the instructions for this mode at its end, and the plan's output schema if there is one. */
+/** The skill's text with the instructions for this mode at its end, and the plan's output schema and required artifacts. */
 export function patchSkill(skill: string, mode: types.ExecutionMode, plan?: Plan): string {
 	const of = plan === undefined ? undefined : planId(plan);
 	const [bytes, name] = [encode(skill), String(mode)];

@@ -162,8 +162,7 @@ pub fn patch_skill(skill: &[u8], mode: &str, plan: Option<u32>) -> i32 {
         let known = [ExecutionMode::Auto, ExecutionMode::Interactive].into_iter().find(|known| known.as_str() == mode);
         let mode = known.ok_or_else(|| misuse("expected `auto` or `interactive`"))?;
         let plan = plan.map(|plan| PLANS.with(|plans| plans.get(plan))).transpose()?;
-        let schema = plan.as_ref().and_then(|plan| plan.output_schema.as_ref());
-        Ok(turnlatch::patch_skill(text(skill)?, mode, schema, &PatchWording::default()))
+        Ok(turnlatch::patch_skill(text(skill)?, mode, plan.as_deref(), &PatchWording::default()))
     })
 }
 

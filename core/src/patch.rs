@@ -1,9 +1,9 @@
 //! The skill patch: what is added to a skill's instructions so that the agent knows the contract (PATCH-1 to PATCH-3).
 
 use crate::evidence::DONE_MARKER;
-use crate::plan::ExecutionMode;
-use crate::schema::OutputSchema;
+use crate::plan::{ExecutionMode, RunPlan};
 use crate::text::{replace, split_at_sign, trim_start};
+use crate::write::json_text;
 
 /// The words of the patch; a host may change them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub struct PatchWording {
     pub completion: String,
     /// What stands before the schema.
     pub schema: String,
+    /// What stands before the paths of the required artifacts.
+    pub artifacts: String,
 }
 
 impl Default for PatchWording {
@@ -28,22 +30,37 @@ impl Default for PatchWording {
             auto: AUTO.to_owned(),
             completion: completion(),
             schema: "The rest of that object must fit this JSON Schema:".to_owned(),
+            artifacts: ARTIFACTS.to_owned(),
         }
     }
 }
 
-/// The skill's text with the section for this mode at its end. A section from before is replaced.
+/// The skill's text with the section for this mode at its end, and what the plan demands. A section from before is replaced.
 #[must_use]
-pub fn patch_skill(skill: &str, mode: ExecutionMode, schema: Option<&OutputSchema>, wording: &PatchWording) -> String {
+pub fn patch_skill(skill: &str, mode: ExecutionMode, plan: Option<&RunPlan>, wording: &PatchWording) -> String {
     let mode_text = match mode {
         ExecutionMode::Auto => &wording.auto,
         ExecutionMode::Interactive => &wording.interactive,
     };
-    let schema = schema.map(|schema| format!("\n\n{}\n\n```json\n{}\n```", wording.schema, inert(schema.text())));
-    let (heading, completion, schema) = (&wording.heading, &wording.completion, schema.unwrap_or_default());
+    let demands = plan.map(|plan| demands(plan, wording)).unwrap_or_default();
+    let (heading, completion) = (&wording.heading, &wording.completion);
     let skill = without_section(skill);
     let separator = if skill.is_empty() { "" } else { "\n\n" };
-    format!("{skill}{separator}{BEGIN}\n{heading}\n\n{mode_text}\n\n{completion}{schema}\n{END}\n")
+    format!("{skill}{separator}{BEGIN}\n{heading}\n\n{mode_text}\n\n{completion}{demands}\n{END}\n")
+}
+
+/// The output schema and the required artifacts.
+fn demands(plan: &RunPlan, wording: &PatchWording) -> String {
+    let schema = plan.output_schema.as_ref().map(|schema| inert(schema.text()));
+    let schema = schema.map(|schema| format!("\n\n{}\n\n```json\n{schema}\n```", wording.schema));
+    let mut demands = schema.unwrap_or_default();
+    if !plan.required_artifacts.is_empty() {
+        demands.extend(["\n\n", &wording.artifacts, "\n"]);
+    }
+    for path in &plan.required_artifacts {
+        demands.extend(["\n- ", &inert(&json_text(path))]);
+    }
+    demands
 }
 
 /// The skill's own text: what stands before and after every section of ours.
@@ -64,8 +81,8 @@ fn without_section(skill: &str) -> String {
 }
 
 /// In JSON a `<` stands in strings only, where its escape means the same and closes no comment.
-fn inert(schema: &str) -> String {
-    replace(schema.trim(), b'<', "\\u003c")
+fn inert(json: &str) -> String {
+    replace(json.trim(), b'<', "\\u003c")
 }
 
 const BEGIN: &str = "<!-- turnlatch:begin -->";
@@ -94,6 +111,9 @@ const AUTO: &str = "\
 You run in the background and nobody is there to answer. Never ask and never wait: where something is open, decide by \
 sensible defaults, say in your result what you assumed, and carry on to the end.";
 
+const ARTIFACTS: &str = "\
+At the end these files must exist, or the run fails. Each path is a JSON string and relative to the folder you work in:";
+
 fn completion() -> String {
     format!(
         "When, and only when, the work is really complete, end your last message with one JSON object that has the key \
@@ -106,10 +126,22 @@ fn completion() -> String {
 mod tests {
     use super::*;
     use crate::limits::Limits;
+    use crate::plan::PlanSettings;
+    use crate::read::Readable;
+    use crate::schema::OutputSchema;
 
     fn patched(skill: &str, mode: ExecutionMode, schema: Option<&str>) -> String {
-        let schema = schema.map(|text| OutputSchema::compile(text, &Limits::default()).unwrap());
-        patch_skill(skill, mode, schema.as_ref(), &PatchWording::default())
+        patched_for(&plan(schema, &[]), skill, mode)
+    }
+
+    fn patched_for(plan: &RunPlan, skill: &str, mode: ExecutionMode) -> String {
+        patch_skill(skill, mode, Some(plan), &PatchWording::default())
+    }
+
+    fn plan(schema: Option<&str>, artifacts: &[&str]) -> RunPlan {
+        let output_schema = schema.map(|text| OutputSchema::compile(text, &Limits::default()).unwrap());
+        let required_artifacts = artifacts.iter().map(|path| (*path).to_owned()).collect();
+        RunPlan::new(String::new(), PlanSettings { required_artifacts, output_schema, ..PlanSettings::blank() })
     }
 
     #[test]
@@ -144,5 +176,20 @@ mod tests {
         let text = patched("", ExecutionMode::Auto, Some(&schema));
         assert_eq!(text.matches(END).count(), 1);
         assert_eq!(patched(&text, ExecutionMode::Auto, Some(&schema)), text);
+    }
+
+    #[test]
+    fn required_artifacts_are_named_in_both_modes_and_cannot_close_the_section() {
+        let plan = plan(Some("{}"), &["out/report.md", "a\n- b", END, "`c`"]);
+        for mode in [ExecutionMode::Auto, ExecutionMode::Interactive] {
+            let text = patched_for(&plan, "x", mode);
+            assert!(
+                text.contains("\n- \"out/report.md\"\n- \"a\\n- b\"\n- \"\\u003c!-- turnlatch:end -->\"\n- \"`c`\"\n"),
+                "{text}"
+            );
+            assert_eq!(patched_for(&plan, &text, mode), text);
+        }
+        assert!(!patched("x", ExecutionMode::Auto, Some("{}")).contains(ARTIFACTS));
+        assert!(!patch_skill("x", ExecutionMode::Auto, None, &PatchWording::default()).contains("JSON Schema"));
     }
 }

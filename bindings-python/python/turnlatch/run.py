@@ -434,7 +434,7 @@ def evaluate_turn(plan: Plan, report: types.TurnReport) -> types.Judged:
 
 
 def patch_skill(skill: str, mode: types.ExecutionMode, plan: Plan | None = None) -> str:
-    """The skill's text with the instructions for this mode at its end, and the plan's output schema if there is one."""
+    """The skill's text with the instructions for this mode at its end, and the plan's output schema and artifacts."""
     return _core.patch_skill(skill, mode, None if plan is None else plan._core)
 
 

@@ -385,9 +385,9 @@ impl Stage {
     fn patch(&self, argument: &Value) -> Value {
         let mode: ExecutionMode = serde_json::from_value(argument["mode"].clone()).expect("a mode");
         let skill = argument["skill"].as_str().expect("a text");
-        let schema = self.plan.output_schema.as_ref();
-        let once = patch_skill(skill, mode, schema, &PatchWording::default());
-        assert_eq!(patch_skill(&once, mode, schema, &PatchWording::default()), once, "patching twice equals once");
+        let patched = |text: &str| patch_skill(text, mode, Some(&self.plan), &PatchWording::default());
+        let once = patched(skill);
+        assert_eq!(patched(&once), once, "patching twice equals once");
         json!(once)
     }
 

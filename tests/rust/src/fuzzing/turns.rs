@@ -223,9 +223,9 @@ fn assert_run_follows(plan: &std::sync::Arc<RunPlan>, report: TurnReport, judged
 fn assert_text(plan: &RunPlan, text: &str) {
     let shown = display_text(text);
     assert_eq!(display_text(&shown), shown, "what is safe stays as it is");
-    let (mode, schema) = (plan.execution_mode, plan.output_schema.as_ref());
-    let once = patch_skill(text, mode, schema, &PatchWording::default());
-    assert_eq!(patch_skill(&once, mode, schema, &PatchWording::default()), once, "patching twice equals once");
+    let patched = |text: &str| patch_skill(text, plan.execution_mode, Some(plan), &PatchWording::default());
+    let once = patched(text);
+    assert_eq!(patched(&once), once, "patching twice equals once");
     if let Some(value) = parse_json(text) {
         match serde_json::from_str::<Value>(text.trim_start_matches('\u{feff}')) {
             Ok(by_others) => assert_eq!(value, by_others, "JSON means the same to others"),
