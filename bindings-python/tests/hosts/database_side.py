@@ -7,6 +7,7 @@ from pathlib import Path
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient
 
+from turnlatch import Run
 from turnlatch.hosts.dbos.advance import Advance
 from turnlatch.hosts.dbos.database import Database
 from turnlatch.hosts.dbos.tables import Tables
@@ -27,6 +28,9 @@ class DatabaseSide:
         self.tables.create_all()
         self.now = 0
         self.advance = Advance(self.database, self.tables, Enqueuer(self.client, "1"), lambda: self.now)
+
+    def run(self, run_id: str) -> Run:
+        return Run.from_json(self.advance.read(lambda db: self.tables.snapshot(db, run_id)))
 
     def forget_all(self) -> None:
         with self.database.transaction() as db:

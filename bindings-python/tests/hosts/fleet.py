@@ -13,6 +13,8 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
+import psycopg
+
 from hosting import processes_marked
 from turnlatch.hosts.dbos import DbosDriver
 
@@ -33,6 +35,7 @@ class Worker:
             "poll": 0.1,
             "takeover_after": 3,
             "dies": "",
+            "stuck": {},
             **options,
         }
         self.process = subprocess.Popen(
@@ -100,6 +103,15 @@ class Fleet:
         return [
             attempt for what, slot, attempt in turns(self.folder) if what == "start" and slot.startswith(f"{run_id}/")
         ]
+
+    def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        """What the database answers."""
+        with psycopg.connect(self.url) as connection:
+            return connection.execute(query.encode(), values).fetchall()
+
+    def held(self) -> set[str]:
+        """The slots that are held."""
+        return {row[0] for row in self.rows("SELECT slot_id FROM turnlatch_slots")}
 
     def let_go(self, run_id: str) -> None:
         """Lets an agent that holds go on."""

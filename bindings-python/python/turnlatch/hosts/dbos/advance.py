@@ -12,11 +12,12 @@ from typing import TypeVar
 import sqlalchemy as sa
 from sqlalchemy.exc import InterfaceError, OperationalError
 
+from ...errors import NotLoaded
 from ...parts import Clock
 from ...run import Applied, Plan, Run
 from ...types import Effect, Event
 from .database import Database
-from .tables import Displaced, Hold, Tables
+from .tables import NOBODY, Displaced, Held, Hold, Tables
 from .workflows import Enqueuer
 
 T = TypeVar("T")
@@ -103,9 +104,13 @@ class Advance:
             # Asked under the run's lock: who takes the workflow over from here on is granted the slot after this.
             if self._enqueuer.carrier(hold.slot_id) != hold.executor_id:
                 raise Displaced
-            # The place is taken first: the run must not be told of a slot that there is not.
-            if wants(before.copy(), event, self._clock()) and not self._tables.take_slot(db, run_id, hold, slots):
-                return None
+            if wants(before.copy(), event, self._clock()):
+                # The slot is taken first: the run must not be granted one that there is not.
+                if not self._tables.take_slot(db, run_id, hold, slots):
+                    return None
+            else:
+                # An earlier execution may have held it until it died. This one gives it back in its place.
+                self._tables.adopt_slot(db, hold)
             advanced = self._apply(db, before, lambda run, now: run.apply(event, now), saved)
             begins = advanced.run.outstanding().get("turn_effect_id")
             # A slot that the run does not want ends with this workflow, which need not be withdrawn.
@@ -126,6 +131,48 @@ class Advance:
     def release(self, hold: Hold) -> None:
         """Gives the slot back."""
         self._certainly(lambda db, _saved: self._tables.release_slot(db, hold))
+
+    def abandon(self, run_id: str, hold: Hold) -> None:
+        """Gives the slot of a run back that cannot be read, whichever execution held it. Raises :class:`Displaced` if
+        the workflow is another worker's by now."""
+
+        def work(db: sa.Connection, _saved: object) -> None:
+            self._tables.lock(db, run_id)
+            if self._enqueuer.carrier(hold.slot_id) != hold.executor_id:
+                raise Displaced
+            self._tables.free_slot(db, hold.slot_id)
+
+        self._certainly(work)
+
+    def free_unwanted(self) -> list[str]:
+        """Frees the slots that are held for no run, and returns their ids.
+
+        A slot whose run is done with it is normally given back by the execution that holds it, as soon as the process
+        is gone. It is freed here if no execution can do that: the slot was taken away from its worker, or its workflow
+        is over.
+        """
+        held = self.read(self._tables.holders)
+        active = self._enqueuer.active([slot.slot_id for slot in held])
+        unattended = [slot for slot in held if slot.holder == NOBODY or slot.slot_id not in active]
+        return [slot.slot_id for slot in unattended if self._free_if_unwanted(slot)]
+
+    def _free_if_unwanted(self, slot: Held) -> bool:
+        def work(db: sa.Connection, _saved: object) -> bool:
+            # Under the run's lock nobody grants the slot, and what the run wants stays as it is read here.
+            snapshot = self._tables.lock(db, slot.run_id)
+            if self._tables.holder(db, slot.slot_id) != slot.holder:
+                return False  # it was given back, or an execution has it by now
+            if slot.holder != NOBODY and self._enqueuer.active([slot.slot_id]):
+                return False
+            if snapshot is not None and keeps_slot(Run.from_json(snapshot), slot.slot_id):
+                return False
+            self._tables.free_slot(db, slot.slot_id)
+            return True
+
+        try:
+            return self._certainly(work)
+        except NotLoaded:
+            return False  # a newer package may be able to read the run, and to say what it wants
 
     def write(self, work: Callable[[sa.Connection], T]) -> T:
         """Does something else in a transaction; it must be as well if it is done twice."""
@@ -190,6 +237,11 @@ def wants(run: Run, grant: Event, now: int) -> bool:
     """Whether a slot that is granted now is the run's to keep, as the core says."""
     run.apply(grant, now)
     return run.outstanding()["keep"].get("process") == grant.get("slot_id")
+
+
+def keeps_slot(run: Run, slot_id: str) -> bool:
+    """Whether the run has the slot, or has asked for it, as the core says."""
+    return run.outstanding()["keep"].get("slot_id") == slot_id
 
 
 def telling(event: Event) -> Step:

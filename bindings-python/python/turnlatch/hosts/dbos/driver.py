@@ -256,7 +256,7 @@ class DbosDriver:
             await office.in_thread(attendance.arrive)
             attendance.start()
             office.attendance = attendance
-        await office.in_thread(self._engine.launch)
+        await self._engine.launch()
 
     def _opened(self) -> Office:
         if self._office is None or self._closed:

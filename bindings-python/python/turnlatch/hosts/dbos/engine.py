@@ -21,6 +21,7 @@ from .turns import Turn, persistently
 from .workflows import APPLICATION
 
 _LOOK_AGAIN_SEC = 1.0
+_FREE_SLOTS_SEC = 5.0  # how often slots are looked for that are held for no run
 
 
 class Engine:
@@ -34,11 +35,16 @@ class Engine:
         self._executor_id = executor_id
         self._tasks: set[asyncio.Task[Any]] = set()
         self._slots: dict[str, asyncio.Lock] = {}
+        self._freeing: asyncio.Task[None] | None = None
         self._closing = False
         self._launched = False
 
-    def launch(self) -> None:
+    async def launch(self) -> None:
         """Begins to take workflows. What this worker left unfinished in an earlier life comes first."""
+        await self._office.in_thread(self._launch)
+        self._freeing = asyncio.create_task(self._free_slots())
+
+    def _launch(self) -> None:
         settings = self._office.settings
         self._office.enqueuer.make_queues(settings.slots, settings.poll)
         DBOS(
@@ -69,6 +75,8 @@ class Engine:
     async def close(self) -> None:
         """Stops, ends the processes of all turns, and lets others go on with what was under way."""
         self._closing = True
+        if self._freeing is not None:
+            self._freeing.cancel()
         while self._tasks:
             for task in self._tasks:
                 task.cancel()
@@ -77,6 +85,16 @@ class Engine:
             await asyncio.to_thread(DBOS.destroy)
             await self._office.in_thread(self._hand_over)
         workflows.worker = None
+
+    async def _free_slots(self) -> None:
+        """Frees slots that are held for no run, now and then: one that is lost would be missing for ever."""
+        while True:
+            try:
+                for slot_id in await self._office.in_thread(self._office.advance.free_unwanted):
+                    log.warning("worker %s frees slot %s, which no run keeps", self._executor_id, slot_id)
+            except Exception as error:
+                log.warning("worker %s could not look for slots to free: %s", self._executor_id, error)
+            await asyncio.sleep(_FREE_SLOTS_SEC)
 
     def _hand_over(self) -> None:
         # If it fails, the others find out by themselves.

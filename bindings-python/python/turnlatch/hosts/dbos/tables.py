@@ -65,6 +65,15 @@ class Hold:
     holder: str
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A slot that is held, for which run and by which execution; by none if ``holder`` is :data:`NOBODY`."""
+
+    slot_id: str
+    run_id: str
+    holder: str
+
+
 class Tables:
     """Reads and writes rows. ``compact`` keeps journals without the turns' texts."""
 
@@ -109,6 +118,13 @@ class Tables:
     def locked(self, db: sa.Connection, run_id: str) -> str:
         """The run's snapshot; nobody else changes the run before this transaction ends."""
         return self._snapshot(db, run_id, self._for_update)
+
+    def lock(self, db: sa.Connection, run_id: str) -> str | None:
+        """The same; ``None`` if there is no such run."""
+        try:
+            return self.locked(db, run_id)
+        except RunUnknown:
+            return None
 
     def snapshot(self, db: sa.Connection, run_id: str) -> str:
         """The run's snapshot, or raises ``RUN_UNKNOWN``."""
@@ -168,9 +184,15 @@ class Tables:
         db.execute(sa.text(statement), {**values, "run_id": run_id})
         return True
 
+    def adopt_slot(self, db: sa.Connection, hold: Hold) -> None:
+        """Holds the slot in the place of an earlier execution, if one has it."""
+        statement = "UPDATE turnlatch_slots SET executor_id = :executor_id, holder = :holder WHERE slot_id = :slot_id"
+        values = {"slot_id": hold.slot_id, "executor_id": hold.executor_id, "holder": hold.holder}
+        db.execute(sa.text(statement), values)
+
     def check(self, db: sa.Connection, hold: Hold) -> None:
         """Raises :class:`Displaced` if the turn is somebody else's; if not, it stays so in this transaction."""
-        if self._holder(db, hold.slot_id, self._for_update) != hold.holder:
+        if self.holder(db, hold.slot_id) != hold.holder:
             raise Displaced
 
     def holds(self, db: sa.Connection, hold: Hold) -> bool:
@@ -181,10 +203,18 @@ class Tables:
         """Whether the slot was granted and not given back."""
         return self._holder(db, slot_id) is not None
 
+    def holder(self, db: sa.Connection, slot_id: str) -> str | None:
+        """The execution that holds the slot, until this transaction ends; ``None`` if the slot is free."""
+        return self._holder(db, slot_id, self._for_update)
+
     def release_slot(self, db: sa.Connection, hold: Hold) -> None:
         """The slot is free again, unless somebody else has it."""
         statement = "DELETE FROM turnlatch_slots WHERE slot_id = :slot_id AND holder = :holder"
         db.execute(sa.text(statement), {"slot_id": hold.slot_id, "holder": hold.holder})
+
+    def free_slot(self, db: sa.Connection, slot_id: str) -> None:
+        """The slot is free again, whichever execution had it."""
+        db.execute(sa.text("DELETE FROM turnlatch_slots WHERE slot_id = :slot_id"), {"slot_id": slot_id})
 
     def displace(self, db: sa.Connection, executor_id: str) -> None:
         """Takes every turn away from a worker. The slots stay taken until somebody has ended the turns properly."""
@@ -194,6 +224,12 @@ class Tables:
     def held_slots(self, db: sa.Connection) -> list[str]:
         """The slots that anybody has, by name."""
         return [str(row[0]) for row in db.exec_driver_sql("SELECT slot_id FROM turnlatch_slots ORDER BY slot_id")]
+
+    def holders(self, db: sa.Connection) -> list[Held]:
+        """The slots that are held, with their runs and holders."""
+        return [
+            Held(*map(str, row)) for row in db.exec_driver_sql("SELECT slot_id, run_id, holder FROM turnlatch_slots")
+        ]
 
     def slots_of(self, db: sa.Connection, run_id: str) -> list[str]:
         """The slots that the run has, or that are about to be given back."""

@@ -50,18 +50,26 @@ class Turn:
     async def carry_out(self) -> None:
         """Returns when the slot is free again. Raises :class:`Displaced` if somebody else goes on with it."""
         with self._office.news.watching(self._run_id, self._stirred):
-            granted = await self._granted()
-            live = Live(granted.advanced.run)
             try:
-                if self._is_kept_by(live.run):
-                    await self._resume(live.run, granted.begun)
-                while self._is_kept_by(live.run):
-                    await self._perform(live)
-                    await self._listen(live)
-            finally:
-                # Also if it is not this worker's any more, or the worker closes: no process outlives its slot.
-                await self._end_process()
+                await self._use_slot(await self._granted())
+            except (NotLoaded, RunUnknown):
+                # There is no run that could say what becomes of its slot.
+                await self._in_thread(partial(self._office.advance.abandon, self._run_id, self._hold))
+                raise
             await self._in_thread(partial(self._office.advance.release, self._hold))
+
+    async def _use_slot(self, granted: Granted) -> None:
+        """Carries out what the run wants of the slot's process, until the run does not keep it and it is gone."""
+        live = Live(granted.advanced.run)
+        try:
+            if self._is_kept_by(live.run):
+                await self._resume(live.run, granted.begun)
+            while self._is_kept_by(live.run):
+                await self._perform(live)
+                await self._listen(live)
+        finally:
+            # Also if it is not this worker's any more, or the worker closes: no process outlives its slot.
+            await self._end_process()
 
     async def _granted(self) -> Granted:
         grant = partial(self._office.advance.grant, self._run_id, self._hold, self._office.settings.slots)
@@ -188,7 +196,7 @@ async def persistently(host: Host, run_id: str, work: Callable[[], Awaitable[Any
             await work()
             return
         except (NotLoaded, RunUnknown) as error:
-            # There is no run to go on with; what was held for it is free.
+            # There is no run to go on with, and what was held for it is free.
             await host.report(run_id, None, error, 1)
             return
         except Exception as error:

@@ -127,6 +127,16 @@ class Enqueuer:
         found = self._client.list_workflows(workflow_ids=[workflow_id], status="PENDING", load_input=False)
         return found[0].executor_id if found else None
 
+    def active(self, workflow_ids: list[str]) -> set[str]:
+        """Those of the workflows that are carried out, or wait for a worker."""
+        if not workflow_ids:
+            return set()
+        statuses = ["PENDING", "ENQUEUED", "DELAYED"]
+        found = self._client.list_workflows(
+            workflow_ids=workflow_ids, status=statuses, load_input=False, load_output=False
+        )
+        return {one.workflow_id for one in found}
+
     def hand_over(self, executor_id: str) -> int:
         """Puts the workflows of a worker that does not carry them out any more back into their queues."""
         pending = self.pending(executor_id)
