@@ -240,3 +240,41 @@ def test_no_slot_is_lost_with_a_worker(fleet: Fleet, way: str, follower: str) ->
         assert fleet.held() == set()
 
     fleet.ask(scenario)
+
+
+def test_a_worker_finds_slots_that_were_lost(fleet: Fleet) -> None:
+    fleet.worker("w1")
+
+    async def scenario(client: DbosDriver) -> None:
+        await client.start(plan("done-ended"))
+        assert (await client.wait("done-ended"))["status"] == "succeeded"
+        await client.start(plan("ask-waiting"))
+        await client.wait("ask-waiting", "waiting_user")
+        await client.start(plan("hold-kept"))
+        while not fleet.started("hold-kept"):
+            await asyncio.sleep(0.02)
+        for run_id in ("done-ended", "ask-waiting"):
+            await client.settled(run_id)
+        # Whichever worker held them: it is gone, and so are their workflows.
+        fleet.rows(
+            """INSERT INTO turnlatch_slots VALUES ('done-ended/s1', 'done-ended', 'w0', 'gone'),
+            ('ask-waiting/s1', 'ask-waiting', 'w0', ''), ('nothing/s1', 'nothing', 'w0', 'gone') RETURNING slot_id"""
+        )
+        while fleet.held() != {"hold-kept/s1"}:
+            await asyncio.sleep(0.05)
+
+    fleet.ask(scenario)
+
+
+def test_the_slot_of_a_run_that_was_deleted_is_given_back(fleet: Fleet) -> None:
+    fleet.worker("w1")
+
+    async def scenario(client: DbosDriver) -> None:
+        await client.start(plan("hold-1"))
+        while not fleet.started("hold-1"):
+            await asyncio.sleep(0.02)
+        fleet.rows("DELETE FROM turnlatch_runs RETURNING run_id")
+        await client.settled("hold-1")
+
+    fleet.ask(scenario)
+    assert fleet.agents() == []

@@ -2,9 +2,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../driver/index.js';
-import { type Applied, type Effect, type Event, type Plan, Run } from '../public.js';
+import { type Applied, type Effect, type Event, NotLoaded, type Plan, Run } from '../public.js';
 import { type Connection, type Database, isPassing } from './database.js';
-import { Displaced, type Hold, type Kept, type Tables } from './tables.js';
+import { Displaced, type Held, type Hold, type Kept, NOBODY, type Tables } from './tables.js';
 import type { Enqueuer } from './workflows.js';
 
 /** How long a database that does not answer is waited for. */
@@ -89,9 +89,13 @@ export class Advance {
 			const before = Run.fromJson(await this.#tables.locked(db, runId));
 			// Asked under the run's lock: who takes the workflow over from here on is granted the slot after this.
 			if ((await this.#enqueuer.carrier(hold.slotId)) !== hold.executorId) throw new Displaced();
-			// The place is taken first: the run must not be told of a slot that there is not.
-			const isWanted = wants(before, event, this.#clock());
-			if (isWanted && !(await this.#tables.takeSlot(db, runId, hold, slots))) return undefined;
+			if (wants(before, event, this.#clock())) {
+				// The slot is taken first: the run must not be granted one that there is not.
+				if (!(await this.#tables.takeSlot(db, runId, hold, slots))) return undefined;
+			} else {
+				// An earlier execution may have held it until it died. This one gives it back in its place.
+				await this.#tables.adoptSlot(db, hold);
+			}
 			const advanced = await this.#apply(db, before, (run, now) => run.apply(event, now), save);
 			const { turn_effect_id: begins } = advanced.run.outstanding();
 			// A slot that the run does not want ends with this workflow, which need not be withdrawn.
@@ -114,6 +118,35 @@ export class Advance {
 		return this.#certainly((db) => this.#tables.releaseSlot(db, hold));
 	}
 
+	/**
+	 * Gives the slot of a run back that cannot be read, whichever execution held it. Throws {@link Displaced} if the
+	 * workflow is another worker's by now.
+	 */
+	abandon(runId: string, hold: Hold): Promise<void> {
+		return this.#certainly(async (db) => {
+			await this.#tables.lock(db, runId);
+			if ((await this.#enqueuer.carrier(hold.slotId)) !== hold.executorId) throw new Displaced();
+			await this.#tables.freeSlot(db, hold.slotId);
+		});
+	}
+
+	/**
+	 * Frees the slots that are held for no run, and gives their ids.
+	 *
+	 * A slot whose run is done with it is normally given back by the execution that holds it, as soon as the process is
+	 * gone. It is freed here if no execution can do that: the slot was taken away from its worker, or its workflow is over.
+	 */
+	async freeUnwanted(): Promise<string[]> {
+		const held = await this.read((db) => this.#tables.holders(db));
+		const active = await this.#enqueuer.active(held.map(({ slotId }) => slotId));
+		const freed: string[] = [];
+		for (const slot of held) {
+			const isUnattended = slot.holder === NOBODY || !active.has(slot.slotId);
+			if (isUnattended && (await this.#freeIfUnwanted(slot))) freed.push(slot.slotId);
+		}
+		return freed;
+	}
+
 	/** Takes every turn away from a worker. */
 	displace(executorId: string): Promise<void> {
 		return this.#database.transaction((db) => this.#tables.displace(db, executorId));
@@ -122,6 +155,23 @@ export class Advance {
 	/** The answer to a query. */
 	read<T>(query: (db: Connection) => Promise<T>): Promise<T> {
 		return patiently(() => this.#database.reading(query));
+	}
+
+	#freeIfUnwanted({ slotId, runId, holder }: Held): Promise<boolean> {
+		return this.#certainly(async (db) => {
+			// Under the run's lock nobody grants the slot, and what the run wants stays as it is read here.
+			const snapshot = await this.#tables.lock(db, runId);
+			// If it is another's, it was given back, or an execution has it by now.
+			if ((await this.#tables.holder(db, slotId)) !== holder) return false;
+			if (holder !== NOBODY && (await this.#enqueuer.active([slotId])).size > 0) return false;
+			if (snapshot !== undefined && keepsSlot(snapshot, slotId)) return false;
+			await this.#tables.freeSlot(db, slotId);
+			return true;
+		}).catch((error) => {
+			// A newer package may be able to read the run, and to say what it wants.
+			if (error instanceof NotLoaded) return false;
+			throw error;
+		});
 	}
 
 	async #apply<T extends Applied>(db: Connection, run: Run, step: Step<T>, save: Save): Promise<Advanced<T>> {
@@ -177,6 +227,16 @@ function wants(run: Run, grant: Event & { slot_id: string }, now: number): boole
 		return copy.outstanding().keep.process === grant.slot_id;
 	} finally {
 		copy.free();
+	}
+}
+
+/** Whether the run has the slot, or has asked for it, as the core says. */
+function keepsSlot(snapshot: string, slotId: string): boolean {
+	const run = Run.fromJson(snapshot);
+	try {
+		return run.outstanding().keep.slot_id === slotId;
+	} finally {
+		run.free();
 	}
 }
 

@@ -1,6 +1,7 @@
 /** DBOS in this process, from launch to shutdown, and the work it hands over. */
 
 import { AsyncResource } from 'node:async_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DBOS } from '@dbos-inc/dbos-sdk';
 import { DriverMisused } from '../driver/index.js';
 import { telling } from './advance.js';
@@ -19,6 +20,7 @@ export class Engine implements Worker {
 	readonly #tasks = new Map<Task, Promise<void>>();
 	/** By slot: who carries it out here. */
 	readonly #slots = new Map<string, Promise<void>>();
+	readonly #stop = new AbortController();
 	#launched = false;
 	#closing = false;
 
@@ -44,6 +46,7 @@ export class Engine implements Worker {
 		});
 		this.#launched = true;
 		await DBOS.launch();
+		void this.#freeSlots();
 	}
 
 	turn(runId: string, slotId: string): Promise<void> {
@@ -79,6 +82,7 @@ export class Engine implements Worker {
 	/** Stops, ends the processes of all turns, and lets others go on with what was under way. */
 	async close(): Promise<void> {
 		this.#closing = true;
+		this.#stop.abort();
 		for (const task of this.#tasks.keys()) task.stop();
 		await Promise.allSettled(this.#tasks.values());
 		if (this.#launched) {
@@ -97,6 +101,22 @@ export class Engine implements Worker {
 				const isOver = !(error instanceof Displaced) || task.stopped.aborted;
 				if (isOver || (await this.#office.enqueuer.carrier(slotId)) !== this.#executorId) throw error;
 			}
+		}
+	}
+
+	/** Frees slots that are held for no run, now and then: one that is lost would be missing for ever. */
+	async #freeSlots(): Promise<void> {
+		const { signal } = this.#stop;
+		while (!signal.aborted) {
+			try {
+				for (const slotId of await this.#office.advance.freeUnwanted()) {
+					console.warn(`turnlatch: worker ${this.#executorId} frees slot ${slotId}, which no run keeps`);
+				}
+			} catch (error) {
+				if (signal.aborted) return;
+				console.warn(`turnlatch: worker ${this.#executorId} could not look for slots to free:`, error);
+			}
+			await sleep(FREE_SLOTS_MS, undefined, { signal }).catch(() => {});
 		}
 	}
 
@@ -131,4 +151,6 @@ export class Engine implements Worker {
 }
 
 const LOOK_AGAIN_MS = 1000;
+/** How often slots are looked for that are held for no run. */
+const FREE_SLOTS_MS = 5000;
 const NEVER = new Promise<never>(() => {});

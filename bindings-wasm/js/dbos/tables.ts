@@ -34,7 +34,8 @@ const META = 'CREATE TABLE IF NOT EXISTS turnlatch_meta (name TEXT PRIMARY KEY, 
 const SCHEMA_LOCK = 0x7475726e_00000001n;
 const SLOTS_LOCK = 0x7475726e_00000002n;
 const HOST = 'node';
-const NOBODY = '';
+/** Holds the slots that were taken away from a worker. */
+export const NOBODY = '';
 
 /** This worker does not carry out the turn any more: another one does, or will. */
 export class Displaced extends Error {}
@@ -46,6 +47,13 @@ export class Displaced extends Error {}
 export interface Hold {
 	readonly slotId: string;
 	readonly executorId: string;
+	readonly holder: string;
+}
+
+/** A slot that is held, for which run and by which execution; by none if `holder` is {@link NOBODY}. */
+export interface Held {
+	readonly slotId: string;
+	readonly runId: string;
 	readonly holder: string;
 }
 
@@ -104,6 +112,16 @@ export class Tables {
 	/** The run's snapshot; nobody else changes the run before this transaction ends. */
 	async locked(db: Connection, runId: string): Promise<string> {
 		return String(await ofRun(db, 'SELECT snapshot FROM turnlatch_runs WHERE run_id = $1 FOR UPDATE', runId));
+	}
+
+	/** The same; `undefined` if there is no such run. */
+	async lock(db: Connection, runId: string): Promise<string | undefined> {
+		try {
+			return await this.locked(db, runId);
+		} catch (error) {
+			if (error instanceof RunUnknown) return undefined;
+			throw error;
+		}
 	}
 
 	/** The run's snapshot, or throws `RUN_UNKNOWN`. */
@@ -174,10 +192,20 @@ export class Tables {
 		return true;
 	}
 
+	/** Holds the slot in the place of an earlier execution, if one has it. */
+	async adoptSlot(db: Connection, { slotId, executorId, holder }: Hold): Promise<void> {
+		const statement = 'UPDATE turnlatch_slots SET executor_id = $2, holder = $3 WHERE slot_id = $1';
+		await db.query(statement, [slotId, executorId, holder]);
+	}
+
 	/** Throws {@link Displaced} if the turn is somebody else's; if not, it stays so in this transaction. */
 	async check(db: Connection, { slotId, holder }: Hold): Promise<void> {
-		const asked = 'SELECT holder FROM turnlatch_slots WHERE slot_id = $1 FOR UPDATE';
-		if ((await value(db, asked, slotId)) !== holder) throw new Displaced();
+		if ((await this.holder(db, slotId)) !== holder) throw new Displaced();
+	}
+
+	/** The execution that holds the slot, until this transaction ends; `undefined` if the slot is free. */
+	async holder(db: Connection, slotId: string): Promise<unknown> {
+		return value(db, 'SELECT holder FROM turnlatch_slots WHERE slot_id = $1 FOR UPDATE', slotId);
 	}
 
 	/** The same as an answer, without a lock. */
@@ -195,9 +223,20 @@ export class Tables {
 		await db.query('DELETE FROM turnlatch_slots WHERE slot_id = $1 AND holder = $2', [slotId, holder]);
 	}
 
+	/** The slot is free again, whichever execution had it. */
+	async freeSlot(db: Connection, slotId: string): Promise<void> {
+		await db.query('DELETE FROM turnlatch_slots WHERE slot_id = $1', [slotId]);
+	}
+
 	/** Takes every turn away from a worker. The slots stay taken until somebody has ended the turns properly. */
 	async displace(db: Connection, executorId: string): Promise<void> {
 		await db.query('UPDATE turnlatch_slots SET holder = $2 WHERE executor_id = $1', [executorId, NOBODY]);
+	}
+
+	/** The slots that are held, with their runs and holders. */
+	async holders(db: Connection): Promise<Held[]> {
+		const { rows } = await db.query('SELECT slot_id, run_id, holder FROM turnlatch_slots');
+		return rows.map(({ slot_id, run_id, holder }) => ({ slotId: slot_id, runId: run_id, holder }));
 	}
 
 	/** The slots that the run has, or that are about to be given back. */

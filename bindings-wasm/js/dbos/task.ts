@@ -64,12 +64,17 @@ export class Task {
 				return await work();
 			} catch (error) {
 				if (error instanceof Displaced) throw error;
-				if (error instanceof NotLoaded || error instanceof RunUnknown) {
-					// There is no run to go on with; what was held for it is free.
+				if (isUnreadable(error)) {
+					// There is no run to go on with, and what was held for it is free.
 					return this.#host.report(this.#runId, null, error, 1);
 				}
 				await this.afterFailure(error, attempt);
 			}
 		}
 	}
+}
+
+/** Whether it says that there is no run, or none that this package can read. */
+export function isUnreadable(error: unknown): boolean {
+	return error instanceof NotLoaded || error instanceof RunUnknown;
 }

@@ -16,7 +16,7 @@ import { type Advance, type Granted, telling } from './advance.js';
 import { Signal } from './changes.js';
 import type { Office } from './office.js';
 import { Displaced, type Hold } from './tables.js';
-import type { Task } from './task.js';
+import { isUnreadable, type Task } from './task.js';
 
 /** One slot's turn, or, of a sticky run, its turns. */
 export class Turn {
@@ -50,22 +50,30 @@ export class Turn {
 	async carryOut(): Promise<void> {
 		const unwatch = this.#office.news.watch(this.#runId, this.#stirred.set);
 		try {
-			const granted = await this.#granted();
-			const live = new Live(granted.advanced.run);
-			try {
-				if (this.#isKeptBy(live.run)) await this.#resume(live.run, granted.begun);
-				while (this.#isKeptBy(live.run)) {
-					await this.#perform(live);
-					await this.#listen(live);
-				}
-			} finally {
-				// Also if it is not this worker's any more, or the worker closes: no process outlives its slot.
-				await this.#endProcess();
-				live.run.free();
-			}
+			await this.#useSlot(await this.#granted());
 			await this.#certainly(() => this.#office.advance.release(this.#hold));
+		} catch (error) {
+			// There is no run that could say what becomes of its slot.
+			if (isUnreadable(error)) await this.#certainly(() => this.#office.advance.abandon(this.#runId, this.#hold));
+			throw error;
 		} finally {
 			unwatch();
+		}
+	}
+
+	/** Carries out what the run wants of the slot's process, until the run does not keep it and it is gone. */
+	async #useSlot({ advanced, begun }: Granted): Promise<void> {
+		const live = new Live(advanced.run);
+		try {
+			if (this.#isKeptBy(live.run)) await this.#resume(live.run, begun);
+			while (this.#isKeptBy(live.run)) {
+				await this.#perform(live);
+				await this.#listen(live);
+			}
+		} finally {
+			// Also if it is not this worker's any more, or the worker closes: no process outlives its slot.
+			await this.#endProcess();
+			live.run.free();
 		}
 	}
 

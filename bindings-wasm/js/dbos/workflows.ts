@@ -168,6 +168,18 @@ export class Enqueuer {
 		return found?.executorId;
 	}
 
+	/** Those of the workflows that are carried out, or wait for a worker. */
+	async active(workflowIDs: string[]): Promise<Set<string>> {
+		if (workflowIDs.length === 0) return new Set();
+		const found = await this.#client.listWorkflows({
+			workflowIDs,
+			status: ['PENDING', 'ENQUEUED', 'DELAYED'],
+			loadInput: false,
+			loadOutput: false,
+		});
+		return new Set(found.map(({ workflowID }) => workflowID));
+	}
+
 	/** Puts the workflows of a worker that does not carry them out any more back into their queues. */
 	async handOver(executorId: string): Promise<number> {
 		const pending = await this.pending(executorId);

@@ -89,6 +89,7 @@ export class Fleet {
 			pollMs: 100,
 			takeoverAfterMs: 3000,
 			dies: '',
+			stuck: {},
 			...options,
 		});
 		this.#workers.push(worker);

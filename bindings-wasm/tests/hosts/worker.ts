@@ -11,6 +11,11 @@ export interface WorkerConfig extends DbosOptions {
 	readonly mark: string;
 	/** When to die between a transaction and its effect: `granted`, or `begun`, when the turn is noted as begun. */
 	readonly dies: '' | 'granted' | 'begun';
+	/**
+	 * How far runs come, by their ids: to `begun`, or to `finished`, when the end of the turn is saved and its slot not
+	 * yet given back.
+	 */
+	readonly stuck: Readonly<Record<string, 'begun' | 'finished'>>;
 }
 
 class Dying extends SubprocessRunner {
@@ -21,15 +26,30 @@ class Dying extends SubprocessRunner {
 
 	override async start(run: Run, effect: StartTurn, finished: Finished): Promise<void> {
 		dieAt('begun');
+		await stickAt('begun', run.runId);
 		await super.start(run, effect, finished);
+	}
+
+	override async terminate(slotId: string): Promise<void> {
+		await stickAt('finished', slotId.split('/')[0] ?? '');
+		await super.terminate(slotId);
 	}
 }
 
-const { folder, mark, dies, ...options } = JSON.parse(process.argv[2] ?? '') as WorkerConfig;
+const { folder, mark, dies, stuck, ...options } = JSON.parse(process.argv[2] ?? '') as WorkerConfig;
 
 function dieAt(moment: string): void {
 	if (dies === moment) process.kill(process.pid, 'SIGKILL');
 }
+
+async function stickAt(moment: string, runId: string): Promise<void> {
+	if (stuck[runId] === moment) await closing;
+}
+
+let unstick: () => void = () => {};
+const closing = new Promise<void>((resolve) => {
+	unstick = resolve;
+});
 
 const driver = new DbosDriver({
 	...options,
@@ -40,4 +60,6 @@ await driver.open();
 console.log('open');
 process.stdin.resume();
 await new Promise((resolve) => process.stdin.once('end', resolve));
-await driver.close();
+const closed = driver.close();
+unstick();
+await closed;
