@@ -10,13 +10,13 @@ from functools import partial
 from typing import TypeVar
 
 import sqlalchemy as sa
-from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import DBAPIError
 
 from ...errors import NotLoaded
 from ...parts import Clock
 from ...run import Applied, Plan, Run
 from ...types import Effect, Event
-from .database import Database
+from .database import Database, is_passing
 from .tables import NOBODY, Displaced, Held, Hold, Tables
 from .workflows import Enqueuer
 
@@ -224,8 +224,8 @@ class Advance:
                     if meant:
                         earlier = meant[0], answer
                 return answer
-            except (OperationalError, InterfaceError):
-                if time.monotonic() > end:
+            except DBAPIError as error:
+                if not is_passing(error) or time.monotonic() > end:
                     raise
                 time.sleep(_LOOK_AGAIN_SEC)
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Generator
+from typing import Any
 
 import psycopg
-import sqlalchemy as sa
+
+from .database import Database, answered_within
 
 _LOOK_AGAIN_SEC = 0.5
+_SILENT_SEC = 5.0
 
 
 class Changes:
@@ -59,30 +63,35 @@ class Changes:
 class Listener(threading.Thread):
     """Hears what the transactions of all processes announce."""
 
-    def __init__(self, url: str, tell: Callable[[str | None], None]) -> None:
+    def __init__(self, database: Database, tell: Callable[[str | None], None]) -> None:
         super().__init__(name="turnlatch-listener", daemon=True)
-        self._url = plain_url(url)
+        self._database = database
         self._tell = tell
         self._stopped = threading.Event()
 
     def run(self) -> None:
         while not self._stopped.is_set():
             try:
-                with psycopg.connect(self._url, autocommit=True) as connection:
-                    connection.execute("LISTEN turnlatch")
-                    # What happened while nobody listened has to be looked up.
-                    self._tell(None)
-                    while not self._stopped.is_set():
-                        for notice in connection.notifies(timeout=_LOOK_AGAIN_SEC):
-                            self._tell(notice.payload)
-            except psycopg.Error:
+                with self._database.connect_alone(_SILENT_SEC) as connection:
+                    self._listen(connection)
+            except (psycopg.Error, OSError):
                 self._stopped.wait(_LOOK_AGAIN_SEC)
+
+    def _listen(self, connection: psycopg.Connection[Any]) -> None:
+        with answered_within(connection, _SILENT_SEC):
+            connection.execute("LISTEN turnlatch")
+        # What happened while nobody listened has to be looked up.
+        self._tell(None)
+        asked = time.monotonic()
+        while not self._stopped.is_set():
+            for notice in connection.notifies(timeout=_LOOK_AGAIN_SEC):
+                self._tell(notice.payload)
+            # A connection that is only read from never finds out that nothing comes any more.
+            if time.monotonic() - asked > _SILENT_SEC:
+                with answered_within(connection, _SILENT_SEC):
+                    connection.execute("SELECT 1")
+                asked = time.monotonic()
 
     def stop(self) -> None:
         """Ends, within a moment."""
         self._stopped.set()
-
-
-def plain_url(url: str) -> str:
-    """The address as PostgreSQL's own library reads it."""
-    return sa.make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)

@@ -74,9 +74,10 @@ class DbosDriver:
             raise ValueError("database_url is the address of a PostgreSQL database; a SQLite file is named by path")
         self._path = None if database_url is not None else Path(path).resolve()
         url = database_url if database_url is not None else _sqlite_url(Path(path).resolve())
-        self._settings = Settings(url, application_version, slots, poll, compact)
         own_name = socket.gethostname() if database_url is not None else _ONLY_WORKER
         self._executor_id = (executor_id if executor_id is not None else own_name) if works else None
+        name = f"turnlatch {self._executor_id}" if works else "turnlatch client"
+        self._settings = Settings(url, name, application_version, slots, poll, compact)
         self._takeover_after = takeover_after
         self._on_notify = on_notify
         # Slots, timers and the store are DBOS and the database: of a host's own parts only the others are asked.

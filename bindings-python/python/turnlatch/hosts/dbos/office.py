@@ -31,9 +31,10 @@ _THREADS = 16
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a driver was told of the database and the queues."""
+    """What a driver was told of the database and the queues; ``name`` is what the database calls its sessions."""
 
     url: str
+    name: str
     application_version: str
     slots: int
     poll: float
@@ -49,8 +50,11 @@ class Office:
         self.attendance: Attendance | None = None
         self.loop = asyncio.get_running_loop()
         self.news = Changes(self.loop)
-        self.database = Database(settings.url)
+        self.database = Database(settings.url, settings.name)
         self.tables = Tables(self.database, settings.compact)
+        # One at a time: grants wait for each other in the database anyway, and a worker that is cut off leaves no more
+        # than one there that holds the lock of the slots until its time is over.
+        self.granting = asyncio.Lock()
         self._on_notify = on_notify
         self._notices: asyncio.Queue[tuple[str, Notify]] = asyncio.Queue()
         self._background: set[asyncio.Task[Any]] = set()
@@ -64,7 +68,7 @@ class Office:
         self.advance = Advance(self.database, self.tables, self.enqueuer, self.host.now)
         self.ledger = Ledger(self.advance, self.tables)
         if self.database.is_postgres:
-            self._listener = Listener(self.settings.url, self.news.tell)
+            self._listener = Listener(self.database, self.news.tell)
             self._listener.start()
         self._spawn(self._pass_on_notices())
 

@@ -11,19 +11,50 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
 
 import psycopg
 from sqlalchemy.exc import DBAPIError
 
 from ..._host import log
 from ...parts import DriverMisused
-from .changes import plain_url
-from .database import Database
+from .database import Database, answered_within
 from .tables import Tables
 from .workflows import Enqueuer
 
 _LONGEST_TICK_SEC = 1.0
 _TRY_AGAIN_SEC = 0.1
+
+
+@dataclass(slots=True)
+class _Lease:
+    """The session that has the worker's lock, and since when each worker that is not there was missed in it."""
+
+    connection: psycopg.Connection[tuple[object, ...]]
+    silent_sec: float
+    missing: dict[str, float] = field(default_factory=dict)
+
+    def ask(self, query: str, *values: object) -> list[tuple[object, ...]]:
+        """The rows that the server answers, in time or not at all."""
+        with answered_within(self.connection, self.silent_sec):
+            cursor = self.connection.execute(query.encode(), values or None)
+            return cursor.fetchall() if cursor.description else []
+
+    def try_lock(self, executor_id: str) -> bool:
+        """Takes the lock of a worker, if it is free."""
+        return self.ask("SELECT pg_try_advisory_lock(%s)", _key(executor_id)) == [(True,)]
+
+    def unlock(self, executor_id: str) -> None:
+        """Gives the lock of a worker back."""
+        self.ask("SELECT pg_advisory_unlock(%s)", _key(executor_id))
+
+    def locks(self) -> set[int]:
+        """The numbers of all locks that are held in this database."""
+        held = """SELECT (classid::bigint << 32) | objid::bigint FROM pg_locks
+            WHERE locktype = 'advisory' AND granted AND objsubid = 1
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"""
+        return {int(str(row[0])) for row in self.ask(held)}
 
 
 class Attendance(threading.Thread):
@@ -40,16 +71,18 @@ class Attendance(threading.Thread):
         self._executor_id = executor_id
         self._patience = patience
         self._tick = min(_LONGEST_TICK_SEC, patience / 4)
-        self._connection: psycopg.Connection[tuple[object, ...]] | None = None
+        self._lease: _Lease | None = None
         self._heard = 0.0
-        self._missing: dict[str, float] = {}
+        # What asks the pool has a thread of its own: a worker must not fall silent because a query hangs.
+        self._takeover = ThreadPoolExecutor(1, thread_name_prefix="turnlatch-takeover")
+        self._looking: Future[None] | None = None
         self._stopped = threading.Event()
 
     def arrive(self) -> None:
         """Takes the worker's lock, or raises ``EXECUTOR_ID_IN_USE``. One who takes over from an earlier worker of this
         id, or the session of that worker, may still have it for a moment."""
         end = time.monotonic() + self._patience + self._tick
-        while not self._present():
+        while self._present() is None:
             if time.monotonic() > end:
                 message = f"a worker with the id {self._executor_id!r} is running: each needs an executor_id of its own"
                 raise DriverMisused("EXECUTOR_ID_IN_USE", message)
@@ -60,59 +93,64 @@ class Attendance(threading.Thread):
         while not self._stopped.wait(wait):
             wait = self._tick
             try:
-                if self._present():
-                    self._look_after_peers()
-            except (psycopg.Error, DBAPIError) as error:
+                lease = self._present()
+            except (psycopg.Error, OSError) as error:
                 log.warning("worker %s cannot say that it lives: %s", self._executor_id, error)
-                self._missing.clear()
                 self._leave()
                 wait = _TRY_AGAIN_SEC
+            else:
+                if lease is not None and (self._looking is None or self._looking.done()):
+                    self._looking = self._takeover.submit(self._look_after_peers, lease)
 
     def is_heard(self) -> bool:
         """Whether the others can know that this worker lives. If not, it must not begin anything."""
-        return self._connection is not None and time.monotonic() - self._heard < self._patience / 2
+        return self._lease is not None and time.monotonic() - self._heard < self._patience / 2
 
     def stop(self) -> None:
         """Gives the lock back; the worker must have handed over before."""
         self._stopped.set()
         if self.is_alive():
             self.join()
+        self._takeover.shutdown()
         self._leave()
 
-    def _present(self) -> bool:
-        """Says something; takes the lock if that has not been done. Whether it is this worker's."""
-        if self._connection is not None:
-            self._connection.execute("SELECT 1")
-            self._heard = time.monotonic()
-            return True
-        connection = psycopg.connect(plain_url(self._database.url), autocommit=True)
-        silence = f"SET idle_session_timeout = {int(self._patience * 1000)}"
-        connection.execute(silence.encode())
-        if _try_lock(connection, self._executor_id):
-            self._connection = connection
-            self._heard = time.monotonic()
-            return True
-        connection.close()
-        return False
+    def _present(self) -> _Lease | None:
+        """Says something; takes the lock if that has not been done. ``None`` if it is another's."""
+        if self._lease is not None:
+            self._lease.ask("SELECT 1")
+        else:
+            lease = _Lease(self._database.connect_alone(self._patience), self._patience)
+            try:
+                lease.ask(f"SET idle_session_timeout = {int(self._patience * 1000)}")
+                if lease.try_lock(self._executor_id):
+                    self._lease = lease
+            finally:
+                if self._lease is None:
+                    lease.connection.close()
+        self._heard = time.monotonic()
+        return self._lease
 
     def _leave(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        if self._lease is not None:
+            self._lease.connection.close()
+            self._lease = None
 
-    def _look_after_peers(self) -> None:
-        owners = {owner for _, _, owner in self._enqueuer.pending()} - {self._executor_id}
-        present = self._locks()
-        now = time.monotonic()
-        gone = {owner for owner in owners if _key(owner) not in present}
-        self._missing = {owner: self._missing.get(owner, now) for owner in gone}
-        for owner, since in self._missing.items():
-            if now - since >= self._patience:
-                self._take_over(owner)
+    def _look_after_peers(self, lease: _Lease) -> None:
+        try:
+            owners = {owner for _, _, owner in self._enqueuer.pending()} - {self._executor_id}
+            present = lease.locks()
+            now = time.monotonic()
+            gone = {owner for owner in owners if _key(owner) not in present}
+            lease.missing = {owner: lease.missing.get(owner, now) for owner in gone}
+            for owner, since in lease.missing.items():
+                if now - since >= self._patience:
+                    self._take_over(lease, owner)
+        except (psycopg.Error, DBAPIError, OSError) as error:
+            log.warning("worker %s cannot look after others: %s", self._executor_id, error)
+            lease.missing = {}
 
-    def _take_over(self, owner: str) -> None:
-        assert self._connection is not None
-        if not _try_lock(self._connection, owner):
+    def _take_over(self, lease: _Lease, owner: str) -> None:
+        if not lease.try_lock(owner):
             return  # it has come back, or somebody else takes over
         try:
             # Should it come back after all, it finds that none of its turns is its own any more.
@@ -121,19 +159,7 @@ class Attendance(threading.Thread):
             count = self._enqueuer.hand_over(owner)
             log.warning("worker %s takes over %d workflows of %s", self._executor_id, count, owner)
         finally:
-            self._connection.execute("SELECT pg_advisory_unlock(%s)", (_key(owner),))
-
-    def _locks(self) -> set[int]:
-        assert self._connection is not None
-        held = """SELECT (classid::bigint << 32) | objid::bigint FROM pg_locks
-            WHERE locktype = 'advisory' AND granted AND objsubid = 1
-            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"""
-        return {int(str(row[0])) for row in self._connection.execute(held)}
-
-
-def _try_lock(connection: psycopg.Connection[tuple[object, ...]], executor_id: str) -> bool:
-    row = connection.execute("SELECT pg_try_advisory_lock(%s)", (_key(executor_id),)).fetchone()
-    return row is not None and row[0] is True
+            lease.unlock(owner)
 
 
 def _key(executor_id: str) -> int:

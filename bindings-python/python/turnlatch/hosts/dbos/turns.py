@@ -74,7 +74,8 @@ class Turn:
     async def _granted(self) -> Granted:
         grant = partial(self._office.advance.grant, self._run_id, self._hold, self._office.settings.slots)
         while True:
-            granted = await self._in_thread(grant) if self._office.may_begin() else None
+            async with self._office.granting:
+                granted = await self._in_thread(grant) if self._office.may_begin() else None
             if granted is not None:
                 self._office.took(granted.advanced)
                 return granted

@@ -1,0 +1,178 @@
+"""A worker that is stopped or cut off, at any moment, does not keep others waiting, and comes back by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import signal
+import socket
+from collections.abc import Callable, Iterator
+
+import pytest
+import sqlalchemy as sa
+
+from hosting import plan
+from turnlatch.hosts.dbos import DbosDriver
+from turnlatch.hosts.dbos.database import Database
+from turnlatch.hosts.dbos.takeover import _key
+
+from .fleet import Fleet
+from .postgres import Postgres
+from .way import Way
+
+HOLDS_THE_LOCK = b"INSERT INTO turnlatch_slots"  # said under the lock of the slots, in the transaction of a grant
+IS_THE_LEASE = b"SET idle_session_timeout"
+LISTENS = b"LISTEN turnlatch"
+
+
+@pytest.fixture
+def way(postgres: Postgres) -> Iterator[Way]:
+    made = Way(postgres.port)
+    yield made
+    made.close()
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Waits as long as the scenario may take."""
+    while not condition():
+        await asyncio.sleep(0.05)
+
+
+def is_present(fleet: Fleet, worker: str) -> bool:
+    """Whether the worker has its lock."""
+    found = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND classid = %s AND objid = %s"
+    key = _key(worker)
+    return bool(fleet.rows(found, key >> 32, key & 0xFFFFFFFF))
+
+
+async def all_succeed(client: DbosDriver, *run_ids: str) -> None:
+    for run_id in run_ids:
+        await client.start(plan(run_id))
+    for run_id in run_ids:
+        assert (await client.wait(run_id))["status"] == "succeeded"
+
+
+@pytest.mark.parametrize("how", ["stopped", "cut off"])
+def test_a_worker_is_lost_in_the_middle_of_a_grant(way: Way, fleet: Fleet, how: str) -> None:
+    one = fleet.worker("w1", database_url=way.url(fleet.url))
+
+    async def scenario(client: DbosDriver) -> None:
+        lost = asyncio.Event()
+        loop = asyncio.get_running_loop()
+
+        def lose() -> None:
+            if how == "stopped":
+                one.send(signal.SIGSTOP)
+            else:
+                way.cut()
+            loop.call_soon_threadsafe(lost.set)
+
+        way.when(HOLDS_THE_LOCK, lose)
+        await client.start(plan("done-1"))
+        await lost.wait()
+        await asyncio.to_thread(fleet.worker, "w2")
+        # They need the lock that the lost one has, and the last one is what that one was about to begin.
+        await all_succeed(client, *(f"done-{n}" for n in range(2, 8)))
+        assert (await client.wait("done-1"))["status"] == "succeeded"
+        assert fleet.started("done-1") == [1]
+
+        one.send(signal.SIGCONT)
+        way.mend()
+        await until(lambda: is_present(fleet, "w1"))
+        await asyncio.to_thread(fleet.workers[1].close)
+        await all_succeed(client, "done-8", "done-9")
+        assert fleet.held() == set()
+
+    fleet.ask(scenario)
+
+
+def test_a_worker_that_was_cut_off_for_long_is_back_at_once(way: Way, fleet: Fleet) -> None:
+    fleet.worker("w1", database_url=way.url(fleet.url))
+
+    async def scenario(client: DbosDriver) -> None:
+        await client.start(plan("hold-1", interrupted_turn="retry"))
+        await until(lambda: fleet.started("hold-1") == [1])
+        agents = set(fleet.agents())
+        await asyncio.to_thread(fleet.worker, "w2")
+        way.cut()
+        await until(lambda: fleet.started("hold-1") == [1, 1])  # the other one has taken over
+        # Longer than any time after which a connection is given up: it has tried again and again to make another.
+        arrivals = way.arrivals
+        await until(lambda: way.arrivals >= arrivals + 3)
+        assert not is_present(fleet, "w1")
+        way.mend()
+        await until(lambda: is_present(fleet, "w1"))
+        await until(lambda: not agents & set(fleet.agents()))  # it has ended those that are not its own any more
+        fleet.let_go("hold-1")
+        await client.wait("hold-1", "waiting_user")
+        await client.settled("hold-1")
+        await asyncio.to_thread(fleet.workers[1].close)
+        await all_succeed(client, "done-1")
+        assert fleet.held() == set()
+
+    fleet.ask(scenario)
+
+
+def test_a_lease_without_answers_is_renewed_on_another_connection(way: Way, fleet: Fleet) -> None:
+    fleet.worker("w1", database_url=way.url(fleet.url))
+
+    async def scenario(client: DbosDriver) -> None:
+        assert way.lose(IS_THE_LEASE) == 1
+        await until(lambda: not is_present(fleet, "w1"))
+        await until(lambda: is_present(fleet, "w1"))
+        await all_succeed(client, "done-1")
+
+    fleet.ask(scenario)
+
+
+def test_a_listener_that_hears_nothing_listens_anew(way: Way, fleet: Fleet) -> None:
+    async def scenario(client: DbosDriver) -> None:
+        async with DbosDriver(works=False, database_url=way.url(fleet.url)) as deaf:
+            changes = deaf.changes()
+            heard = asyncio.ensure_future(anext(changes))
+            for number in itertools.count():  # until it listens
+                if heard.done():
+                    break
+                await client.start(plan(f"ask-{number}"))
+                await asyncio.sleep(0.1)
+            assert way.lose(LISTENS) == 1
+            await client.start(plan("ask-unheard"))
+            async for run_id in changes:
+                if run_id is None:
+                    break  # any run may have changed meanwhile
+            await client.start(plan("ask-heard"))
+            async for run_id in changes:
+                if run_id == "ask-heard":
+                    break
+
+    fleet.ask(scenario)
+
+
+def test_the_settings_of_every_connection(fleet: Fleet) -> None:
+    async def scenario(client: DbosDriver) -> None:
+        def settings(db: sa.Connection) -> list[str]:
+            names = ("application_name", "idle_in_transaction_session_timeout", "tcp_user_timeout")
+            return [str(db.exec_driver_sql(f"SHOW {name}").scalar()) for name in names]
+
+        assert await client.read(settings) == ["turnlatch client", "5s", "15000"]
+        assert await client.read(lambda db: options(fileno(db))) == {"user_timeout": 15_000, "keepalive": 1, "idle": 5}
+
+    def fileno(db: sa.Connection) -> int:
+        return int(db.connection.driver_connection.fileno())  # type: ignore[union-attr]
+
+    def options(descriptor: int) -> dict[str, int]:
+        with socket.socket(fileno=os.dup(descriptor)) as same:
+            return {
+                "user_timeout": same.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT),
+                "keepalive": same.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE),
+                "idle": same.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE),
+            }
+
+    fleet.ask(scenario)
+    with Database(fleet.url, "turnlatch w1").connect_alone(5.0) as alone:
+        assert options(alone.fileno()) == {"user_timeout": 5_000, "keepalive": 1, "idle": 1}
+    worker = fleet.worker("w1")
+    names = "SELECT DISTINCT application_name FROM pg_stat_activity WHERE datname = current_database()"
+    assert ("turnlatch w1",) in fleet.rows(names)
+    worker.close()
