@@ -2,10 +2,10 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
-import { connect, disconnect } from './database.js';
+import { type Address, connect, disconnect } from './database.js';
 
 const LOOK_AGAIN_MS = 500;
-const SILENT_MS = 10_000;
+const SILENT_MS = 5000;
 
 /** Wakes those who watch a run. */
 export class Changes {
@@ -76,14 +76,14 @@ export class Signal {
 
 /** Hears what the transactions of all processes announce. */
 export class Listener {
-	readonly #url: string;
+	readonly #address: Address;
 	readonly #tell: (runId: string | null) => void;
 	readonly #stop = new AbortController();
 	#client: Client | undefined;
 	#ended: Promise<void> = Promise.resolve();
 
-	constructor(url: string, tell: (runId: string | null) => void) {
-		this.#url = url;
+	constructor(address: Address, tell: (runId: string | null) => void) {
+		this.#address = address;
 		this.#tell = tell;
 	}
 
@@ -102,15 +102,20 @@ export class Listener {
 		const { signal } = this.#stop;
 		while (!signal.aborted) {
 			try {
-				const client = await connect(this.#url, SILENT_MS);
+				const client = await connect(this.#address, SILENT_MS);
 				this.#client = client;
-				const lost = new Promise<void>((resolve) => client.once('end', resolve));
+				const lost = new AbortController();
+				client.once('end', () => lost.abort());
 				client.on('notification', ({ payload }) => this.#tell(payload ?? null));
 				await client.query('LISTEN turnlatch');
 				// What happened while nobody listened has to be looked up.
 				this.#tell(null);
 				if (signal.aborted) await disconnect(client);
-				await lost;
+				while (!lost.signal.aborted) {
+					await sleep(SILENT_MS, undefined, { signal: lost.signal }).catch(() => {});
+					// A connection that is only read from never finds out that nothing comes any more.
+					if (!lost.signal.aborted) await client.query('SELECT 1');
+				}
 			} catch {
 				if (this.#client !== undefined) await disconnect(this.#client);
 			}

@@ -1,33 +1,35 @@
 /** The PostgreSQL database that runs and workflows share. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, type ClientBase, type ClientConfig, Pool } from 'pg';
+import { Client, type ClientBase, type ClientConfig, Pool, type PoolClient } from 'pg';
 
 /** What a transaction is given to ask and to write with. */
 export type Connection = Pick<ClientBase, 'query'>;
 
 const POOL = 12;
 const CONNECT_MS = 10_000;
+/** Of a connection that is made again and again until the server answers. */
+const CONNECT_ALONE_MS = 3000;
 const GOODBYE_MS = 2000;
-/** A connection into nowhere is noticed after this time. */
-const SILENT_MS = 30_000;
-/** A process that is stopped in the middle of a transaction must not keep all others waiting. */
-const IDLE_IN_TRANSACTION_MS = 10_000;
+/** After this time without an answer a connection is given up. */
+const SILENT_MS = 15_000;
+/** A process that is stopped or cut off in the middle of a transaction holds its locks no longer than this. */
+const IDLE_IN_TRANSACTION_MS = 5000;
+/** How long a connection is quiet before the kernel asks whether the other machine is there. */
+const KEEP_ALIVE_MS = 5000;
+
+/** Which server, and what that calls the sessions in `pg_stat_activity`. */
+export interface Address {
+	readonly url: string;
+	readonly name: string;
+}
 
 /** A pool of connections, and transactions on them. */
 export class Database {
-	readonly url: string;
 	readonly #pool: Pool;
 
-	constructor(url: string) {
-		this.url = url;
-		this.#pool = new Pool({
-			...settings(url, SILENT_MS),
-			max: POOL,
-			idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-		});
-		// A connection that breaks while nobody uses it is replaced by the next one who needs it.
-		this.#pool.on('error', ignore);
+	constructor(address: Address) {
+		this.#pool = openPool(address, POOL);
 	}
 
 	/** Commits what the work has written, or nothing at all. */
@@ -68,9 +70,33 @@ export class Database {
 	}
 }
 
-/** A connection of its own, which is noticed to be dead after this time. What goes wrong with it is said by its queries. */
-export async function connect(url: string, silentMs: number): Promise<Client> {
-	const client = new Client(settings(url, silentMs));
+/** Connections that are given up if they are silent for long, and whose transactions are if this process is. */
+export function openPool(address: Address, max: number): Pool {
+	const pool = new Pool({ ...settings(address, SILENT_MS), connectionTimeoutMillis: CONNECT_MS, max });
+	// A connection that breaks while nobody uses it is replaced by the next one who needs it.
+	pool.on('error', ignore);
+	pool.on('connect', endWhenSilent);
+	return pool;
+}
+
+/** One whose query was not answered in time is of no use to the next who borrows it, and DBOS would give it back. */
+function endWhenSilent(client: PoolClient): void {
+	const query = client.query.bind(client) as (...values: unknown[]) => unknown;
+	client.query = ((...values: unknown[]) => {
+		const answer = query(...values);
+		if (answer instanceof Promise) {
+			answer.catch((error) => {
+				// What has a query under way is not said goodbye to, but closed.
+				if (error instanceof Error && error.message === NO_ANSWER) (client as unknown as Client).end().catch(ignore);
+			});
+		}
+		return answer;
+	}) as typeof client.query;
+}
+
+/** A connection of its own, which is given up if it is silent for this time. What goes wrong with it is said by its queries. */
+export async function connect(address: Address, silentMs: number): Promise<Client> {
+	const client = new Client({ ...settings(address, silentMs), connectionTimeoutMillis: CONNECT_ALONE_MS });
 	client.on('error', ignore);
 	try {
 		await client.connect();
@@ -103,15 +129,23 @@ export function isPassing(error: unknown): boolean {
 const PASSING_CODES =
 	/^(08...|53...|57P0.|40...|25P03|ECONNRESET|ECONNREFUSED|ECONNABORTED|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN)$/;
 /** What the client says itself has no code. */
+const NO_ANSWER = 'Query read timeout';
 const PASSING_MESSAGES = /connection terminated|connection error|not queryable|timeout/i;
 
-function settings(url: string, silentMs: number): ClientConfig {
+/**
+ * `pg` cannot set the `tcp_user_timeout` of its own side as libpq can, so that every query has its time instead: it holds
+ * for machines that do not answer, and for proxies and servers that hang. The server's side is asked to set it, so that
+ * it does not wait for this one.
+ */
+function settings({ url, name }: Address, silentMs: number): ClientConfig {
 	return {
 		connectionString: url,
-		connectionTimeoutMillis: CONNECT_MS,
+		application_name: name,
 		query_timeout: silentMs,
 		keepAlive: true,
-		application_name: 'turnlatch',
+		keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+		idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+		options: `-c tcp_user_timeout=${SILENT_MS}`,
 	};
 }
 

@@ -94,7 +94,7 @@ export class DbosDriver {
 		this.#options = options;
 		this.#executorId = works ? executorId : undefined;
 		this.#settings = {
-			url: databaseUrl,
+			database: { url: databaseUrl, name: works ? `turnlatch ${executorId}` : 'turnlatch client' },
 			applicationVersion: options.applicationVersion ?? `turnlatch-${version()}`,
 			slots,
 			pollMs: options.pollMs ?? 200,

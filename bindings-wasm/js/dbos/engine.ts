@@ -3,8 +3,10 @@
 import { AsyncResource } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DBOS } from '@dbos-inc/dbos-sdk';
+import type { Pool } from 'pg';
 import { DriverMisused } from '../driver/index.js';
 import { telling } from './advance.js';
+import { openPool } from './database.js';
 import type { Office } from './office.js';
 import { Displaced } from './tables.js';
 import { Task } from './task.js';
@@ -21,6 +23,7 @@ export class Engine implements Worker {
 	/** By slot: who carries it out here. */
 	readonly #slots = new Map<string, Promise<void>>();
 	readonly #stop = new AbortController();
+	#pool: Pool | undefined;
 	#launched = false;
 	#closing = false;
 
@@ -35,11 +38,13 @@ export class Engine implements Worker {
 
 	/** Begins to take workflows. What this worker left unfinished in an earlier life comes first. */
 	async launch(): Promise<void> {
-		const { url, applicationVersion, slots, pollMs } = this.#office.settings;
+		const { database, applicationVersion, slots, pollMs } = this.#office.settings;
 		await this.#office.enqueuer.makeQueues(slots, pollMs);
+		this.#pool = openPool(database, DBOS_CONNECTIONS);
 		DBOS.setConfig({
 			name: APPLICATION,
-			systemDatabaseUrl: url,
+			systemDatabaseUrl: database.url,
+			systemDatabasePool: this.#pool,
 			applicationVersion,
 			executorID: this.#executorId,
 			logger: QUIET,
@@ -87,6 +92,7 @@ export class Engine implements Worker {
 		await Promise.allSettled(this.#tasks.values());
 		if (this.#launched) {
 			await DBOS.shutdown();
+			await this.#pool?.end();
 			await this.#handOver();
 		}
 		dismiss();
@@ -150,6 +156,8 @@ export class Engine implements Worker {
 	}
 }
 
+/** At most; DBOS uses about three. */
+const DBOS_CONNECTIONS = 20;
 const LOOK_AGAIN_MS = 1000;
 /** How often slots are looked for that are held for no run. */
 const FREE_SLOTS_MS = 5000;

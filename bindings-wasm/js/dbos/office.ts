@@ -5,14 +5,14 @@ import type { OnNotify } from '../driver/index.js';
 import type { Applied, Notify } from '../public.js';
 import { Advance, type Advanced } from './advance.js';
 import { Changes, Listener } from './changes.js';
-import { type Connection, Database } from './database.js';
+import { type Address, type Connection, Database } from './database.js';
 import { Tables } from './tables.js';
 import type { Attendance } from './takeover.js';
 import { Enqueuer, migrate } from './workflows.js';
 
 /** What a driver was told of the database and the queues. */
 export interface Settings {
-	readonly url: string;
+	readonly database: Address;
 	readonly applicationVersion: string;
 	readonly slots: number;
 	readonly pollMs: number;
@@ -30,6 +30,8 @@ export class Office {
 	readonly enqueuer: Enqueuer;
 	readonly news = new Changes();
 	attendance: Attendance | undefined;
+	/** Over when the last grant that was asked for is. */
+	#granting: Promise<unknown> = Promise.resolve();
 	readonly #database: Database;
 	readonly #listener: Listener;
 	readonly #onNotify: OnNotify | undefined;
@@ -53,19 +55,19 @@ export class Office {
 		this.advance = new Advance(database, tables, enqueuer, this.host.clock);
 		this.#database = database;
 		this.#onNotify = onNotify;
-		this.#listener = new Listener(settings.url, (runId) => this.news.tell(runId));
+		this.#listener = new Listener(settings.database, (runId) => this.news.tell(runId));
 		this.#listener.start();
 	}
 
 	/** Connects, and makes the tables that are not there. */
 	static async open(parts: DriverParts, settings: Settings, onNotify: OnNotify | undefined): Promise<Office> {
-		const database = new Database(settings.url);
+		const database = new Database(settings.database);
 		const tables = new Tables(settings.compact);
 		try {
 			// First of all: a database of another kind of host is left as it is.
 			await database.transaction((db) => tables.createAll(db));
-			await migrate(settings.url);
-			const enqueuer = await Enqueuer.connect(settings.url, settings.applicationVersion);
+			await migrate(settings.database.url);
+			const enqueuer = await Enqueuer.connect(settings.database, settings.applicationVersion);
 			return new Office(parts, settings, onNotify, database, tables, enqueuer);
 		} catch (error) {
 			await database.close();
@@ -104,6 +106,16 @@ export class Office {
 	/** Whether turns may be begun here: not while others may think that this worker is dead. */
 	mayBegin(): boolean {
 		return this.attendance?.isHeard() ?? true;
+	}
+
+	/**
+	 * Grants one slot at a time: grants wait for each other in the database anyway, and a worker that is cut off leaves no
+	 * more than one there that holds the lock of the slots until its time is over.
+	 */
+	granting<T>(grant: () => Promise<T>): Promise<T> {
+		const granted = this.#granting.then(grant);
+		this.#granting = granted.catch(() => {});
+		return granted;
 	}
 
 	async #notify(runId: string, effect: Notify): Promise<void> {

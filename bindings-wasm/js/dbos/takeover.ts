@@ -17,6 +17,12 @@ import type { Office } from './office.js';
 const LONGEST_TICK_MS = 1000;
 const TRY_AGAIN_MS = 100;
 
+/** The session that has the worker's lock, and since when each worker that is not there was missed in it. */
+interface Lease {
+	readonly client: Client;
+	missing: Map<string, number>;
+}
+
 /**
  * Says that this worker lives, and takes over from workers that do not: the office's `takeoverAfterMs` is how long
  * nothing must have been heard of them.
@@ -27,9 +33,9 @@ export class Attendance {
 	readonly #patienceMs: number;
 	readonly #tickMs: number;
 	readonly #stop = new AbortController();
-	/** Since when each worker that is not there has been missing. */
-	#missing = new Map<string, number>();
-	#client: Client | undefined;
+	#lease: Lease | undefined;
+	/** Others are being looked after. That asks the pool, which must not keep this worker from being heard. */
+	#looking: Promise<void> | undefined;
 	#heard = 0;
 	#ended: Promise<void> = Promise.resolve();
 
@@ -58,13 +64,14 @@ export class Attendance {
 
 	/** Whether the others can know that this worker lives. If not, it must not begin anything. */
 	isHeard(): boolean {
-		return this.#client !== undefined && performance.now() - this.#heard < this.#patienceMs / 2;
+		return this.#lease !== undefined && performance.now() - this.#heard < this.#patienceMs / 2;
 	}
 
 	/** Gives the lock back; the worker must have handed over before. */
 	async stop(): Promise<void> {
 		this.#stop.abort();
 		await this.#ended;
+		await this.#looking;
 		await this.#leave();
 	}
 
@@ -76,11 +83,10 @@ export class Attendance {
 			if (signal.aborted) return;
 			waitMs = this.#tickMs;
 			try {
-				const client = await this.#present();
-				if (client !== undefined) await this.#lookAfterPeers(client);
+				const lease = await this.#present();
+				if (lease !== undefined) this.#looking ??= this.#lookAfterPeers(lease);
 			} catch (error) {
 				console.warn(`turnlatch: worker ${this.#executorId} cannot say that it lives:`, error);
-				this.#missing.clear();
 				await this.#leave();
 				waitMs = TRY_AGAIN_MS;
 			}
@@ -88,40 +94,48 @@ export class Attendance {
 	}
 
 	/** Says something; takes the lock if that has not been done. `undefined` if it is another's. */
-	async #present(): Promise<Client | undefined> {
-		if (this.#client !== undefined) {
-			await this.#client.query('SELECT 1');
+	async #present(): Promise<Lease | undefined> {
+		if (this.#lease !== undefined) {
+			await this.#lease.client.query('SELECT 1');
 			this.#heard = performance.now();
-			return this.#client;
+			return this.#lease;
 		}
-		const client = await connect(this.#office.settings.url, this.#patienceMs);
+		const client = await connect(this.#office.settings.database, this.#patienceMs);
 		try {
 			await client.query(`SET idle_session_timeout = ${Math.ceil(this.#patienceMs)}`);
 			if (await tryLock(client, this.#executorId)) {
-				this.#client = client;
+				this.#lease = { client, missing: new Map() };
 				this.#heard = performance.now();
 			}
 		} finally {
-			if (this.#client !== client) await disconnect(client);
+			if (this.#lease === undefined) await disconnect(client);
 		}
-		return this.#client;
+		return this.#lease;
 	}
 
 	async #leave(): Promise<void> {
-		const client = this.#client;
-		this.#client = undefined;
-		if (client !== undefined) await disconnect(client);
+		const lease = this.#lease;
+		this.#lease = undefined;
+		if (lease !== undefined) await disconnect(lease.client);
 	}
 
-	async #lookAfterPeers(client: Client): Promise<void> {
-		const owners = new Set((await this.#office.enqueuer.pending()).map(({ executorId }) => executorId));
-		owners.delete(this.#executorId);
-		const present = await locks(client);
-		const now = performance.now();
-		const gone = [...owners].filter((owner) => !present.has(keyOf(owner)));
-		this.#missing = new Map(gone.map((owner) => [owner, this.#missing.get(owner) ?? now]));
-		for (const [owner, since] of this.#missing) {
-			if (now - since >= this.#patienceMs) await this.#takeOver(client, owner);
+	async #lookAfterPeers(lease: Lease): Promise<void> {
+		try {
+			const owners = new Set((await this.#office.enqueuer.pending()).map(({ executorId }) => executorId));
+			owners.delete(this.#executorId);
+			const present = await locks(lease.client);
+			const now = performance.now();
+			const gone = [...owners].filter((owner) => !present.has(keyOf(owner)));
+			lease.missing = new Map(gone.map((owner) => [owner, lease.missing.get(owner) ?? now]));
+			for (const [owner, since] of lease.missing) {
+				if (now - since >= this.#patienceMs) await this.#takeOver(lease.client, owner);
+			}
+		} catch (error) {
+			lease.missing.clear();
+			if (this.#stop.signal.aborted) return;
+			console.warn(`turnlatch: worker ${this.#executorId} cannot look after others:`, error);
+		} finally {
+			this.#looking = undefined;
 		}
 	}
 

@@ -80,9 +80,11 @@ export class Turn {
 	async #granted(): Promise<Granted> {
 		const { slots, pollMs } = this.#office.settings;
 		while (true) {
-			const granted = this.#office.mayBegin()
-				? await this.#certainly(() => this.#office.advance.grant(this.#runId, this.#hold, slots))
-				: undefined;
+			const granted = await this.#office.granting(async () =>
+				this.#office.mayBegin()
+					? this.#certainly(() => this.#office.advance.grant(this.#runId, this.#hold, slots))
+					: undefined,
+			);
 			if (granted !== undefined) {
 				this.#office.took(granted.advanced);
 				return granted;

@@ -8,9 +8,9 @@
 import { DBOS, DBOSClient, type DLogger } from '@dbos-inc/dbos-sdk';
 import { ensureSystemDatabase } from '@dbos-inc/dbos-sdk/internal/system_database';
 import { GlobalLogger } from '@dbos-inc/dbos-sdk/internal/telemetry/logs';
-import type { ClientBase } from 'pg';
+import type { ClientBase, Pool } from 'pg';
 import type { Effect } from '../public.js';
-import type { Connection } from './database.js';
+import { type Address, type Connection, openPool } from './database.js';
 
 export const APPLICATION = 'turnlatch';
 const TURNS = 'turns';
@@ -83,21 +83,29 @@ export function migrate(url: string): Promise<void> {
 /** Puts workflows into the queues, in the transaction that decided on them. */
 export class Enqueuer {
 	readonly #client: DBOSClient;
+	readonly #pool: Pool;
 	readonly #version: string;
 
-	private constructor(client: DBOSClient, applicationVersion: string) {
+	private constructor(client: DBOSClient, pool: Pool, applicationVersion: string) {
 		this.#client = client;
+		this.#pool = pool;
 		this.#version = applicationVersion;
 	}
 
-	static async connect(url: string, applicationVersion: string): Promise<Enqueuer> {
-		const client = await DBOSClient.create({
-			systemDatabaseUrl: url,
-			systemDatabasePoolSize: CONNECTIONS,
-			applicationName: APPLICATION,
-			logger: QUIET,
-		});
-		return new Enqueuer(client, applicationVersion);
+	static async connect(address: Address, applicationVersion: string): Promise<Enqueuer> {
+		const pool = openPool(address, CONNECTIONS);
+		try {
+			const client = await DBOSClient.create({
+				systemDatabaseUrl: address.url,
+				systemDatabasePool: pool,
+				applicationName: APPLICATION,
+				logger: QUIET,
+			});
+			return new Enqueuer(client, pool, applicationVersion);
+		} catch (error) {
+			await pool.end();
+			throw error;
+		}
 	}
 
 	/** Makes the queues, or gives them these limits. Before the launch, which looks for queues once a second. */
@@ -193,6 +201,7 @@ export class Enqueuer {
 	/** Ends the client. */
 	async close(): Promise<void> {
 		await this.#client.destroy();
+		await this.#pool.end();
 	}
 
 	#options(workflowName: string, queueName: string, workflowID: string) {

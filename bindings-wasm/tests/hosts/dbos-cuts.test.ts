@@ -1,0 +1,152 @@
+/** A worker that is stopped or cut off, at any moment, does not keep others waiting, and comes back by itself. */
+
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DbosDriver } from 'turnlatch/dbos';
+import { plan } from '../hosting.js';
+import { type Fleet, scenario, server } from './fleet.js';
+import { asked } from './postgres.js';
+import { Unreliable } from './unreliable.js';
+
+/** Said under the lock of the slots, in the transaction of a grant. */
+const HOLDS_THE_LOCK = 'INSERT INTO turnlatch_slots';
+const IS_THE_LEASE = 'SET idle_session_timeout';
+const LISTENS = 'LISTEN turnlatch';
+
+/** A scenario with a way to the database that can be cut. */
+function cutting(name: string, work: (fleet: Fleet, client: DbosDriver, way: Unreliable) => Promise<void>): void {
+	scenario(name, async (fleet, client) => {
+		const way = await Unreliable.start(server().port);
+		try {
+			await work(fleet, client, way);
+			await fleet.close();
+		} finally {
+			await way.close();
+		}
+	});
+}
+
+/** Waits as long as the scenario may take. */
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+	while (!(await condition())) await sleep(50);
+}
+
+/** Whether the worker has its lock. */
+async function isPresent(fleet: Fleet, worker: string): Promise<boolean> {
+	const key = createHash('sha256').update(`turnlatch executor ${worker}`).digest().readBigUInt64BE() >> 1n;
+	const found = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND classid = $1 AND objid = $2";
+	return (await asked(fleet.url, found, String(key >> 32n), String(key & 0xffffffffn))).length > 0;
+}
+
+async function allSucceed(client: DbosDriver, ...runs: string[]): Promise<void> {
+	for (const runId of runs) await client.start(plan(runId));
+	for (const runId of runs) assert.equal((await client.wait(runId)).status, 'succeeded');
+}
+
+async function noSlotIsHeld(fleet: Fleet): Promise<void> {
+	await until(async () => (await asked(fleet.url, 'SELECT slot_id FROM turnlatch_slots')).length === 0);
+}
+
+for (const how of ['stopped', 'cut off'] as const) {
+	cutting(`a worker is ${how} in the middle of a grant`, async (fleet, client, way) => {
+		const one = await fleet.worker('w1', { databaseUrl: way.url(fleet.url) });
+		const lost = new Promise<void>((resolve) =>
+			way.when(HOLDS_THE_LOCK, () => {
+				if (how === 'stopped') one.process.kill('SIGSTOP');
+				else way.cut();
+				resolve();
+			}),
+		);
+		await client.start(plan('done-1'));
+		await lost;
+		const two = await fleet.worker('w2');
+		// They need the lock that the lost one has, and the last one is what that one was about to begin.
+		await allSucceed(client, 'done-2', 'done-3', 'done-4', 'done-5', 'done-6', 'done-7');
+		assert.equal((await client.wait('done-1')).status, 'succeeded');
+		assert.deepEqual(fleet.started('done-1'), [1]);
+
+		await one.send('SIGCONT');
+		way.mend();
+		await until(() => isPresent(fleet, 'w1'));
+		assert.equal(await two.close(), 0, two.errors);
+		await allSucceed(client, 'done-8', 'done-9');
+		await noSlotIsHeld(fleet);
+	});
+}
+
+cutting('a worker that was cut off for long is back at once', async (fleet, client, way) => {
+	await fleet.worker('w1', { databaseUrl: way.url(fleet.url) });
+	await client.start(plan('hold-1', { interrupted_turn: 'retry' }));
+	await until(() => fleet.started('hold-1').length === 1);
+	const agents = new Set(fleet.agents());
+	const two = await fleet.worker('w2');
+	way.cut();
+	// The other one has taken over.
+	await until(() => fleet.started('hold-1').length === 2);
+	// Longer than any time after which a connection is given up: it has tried again and again to make another.
+	const { arrivals } = way;
+	await until(() => way.arrivals >= arrivals + 3);
+	assert.equal(await isPresent(fleet, 'w1'), false);
+	way.mend();
+	await until(() => isPresent(fleet, 'w1'));
+	// It has ended those that are not its own any more.
+	await until(() => !fleet.agents().some((agent) => agents.has(agent)));
+	fleet.letGo('hold-1');
+	await client.wait('hold-1', 'waiting_user');
+	await client.settled('hold-1');
+	assert.equal(await two.close(), 0, two.errors);
+	await allSucceed(client, 'done-1');
+	await noSlotIsHeld(fleet);
+});
+
+cutting('a lease without answers is renewed on another connection', async (fleet, client, way) => {
+	await fleet.worker('w1', { databaseUrl: way.url(fleet.url) });
+	assert.equal(way.lose(IS_THE_LEASE), 1);
+	await until(async () => !(await isPresent(fleet, 'w1')));
+	await until(() => isPresent(fleet, 'w1'));
+	await allSucceed(client, 'done-1');
+});
+
+cutting('a worker works on when all its connections lead nowhere', async (fleet, client, way) => {
+	await fleet.worker('w1', { databaseUrl: way.url(fleet.url) });
+	await allSucceed(client, 'done-1');
+	assert.ok(way.lose('') > 4);
+	await allSucceed(client, 'done-2', 'done-3');
+	await noSlotIsHeld(fleet);
+});
+
+cutting('a listener that hears nothing listens anew', async (fleet, client, way) => {
+	const deaf = new DbosDriver({ works: false, databaseUrl: way.url(fleet.url) });
+	await deaf.open();
+	try {
+		const changes = deaf.changes();
+		const first = changes.next();
+		await until(() => listens(fleet));
+		await client.start(plan('ask-first'));
+		await first;
+		assert.equal(way.lose(LISTENS), 1);
+		await client.start(plan('ask-unheard'));
+		// Any run may have changed meanwhile.
+		for await (const runId of changes) if (runId === null) break;
+	} finally {
+		await deaf.close();
+	}
+});
+
+/** Whether a session of a client listens. */
+async function listens(fleet: Fleet): Promise<boolean> {
+	const found = `SELECT 1 FROM pg_stat_activity WHERE application_name = 'turnlatch client' AND query ~ '^LISTEN turnlatch'
+		AND datname = current_database()`;
+	return (await asked(fleet.url, found)).length > 0;
+}
+
+scenario('every connection has a name and its limits', async (fleet) => {
+	await fleet.worker('w1');
+	const names = 'SELECT DISTINCT application_name AS name FROM pg_stat_activity WHERE datname = current_database()';
+	const found = (await asked<{ name: string }>(fleet.url, names)).map(({ name }) => name);
+	assert.deepEqual(
+		found.filter((name) => name !== ''),
+		['turnlatch client', 'turnlatch w1'],
+	);
+});
