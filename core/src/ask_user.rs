@@ -1,7 +1,6 @@
 //! `ask_user`: the optional structure of a question, read leniently (PEND-3). A bad field is left out, the good ones stay.
 
 use crate::codes::{Code, Note};
-use crate::evidence::DONE_MARKER;
 use crate::interaction::{ChoiceOption, InteractionKind, Question};
 use crate::json::{Map, Value};
 use crate::limits::Limits;
@@ -31,7 +30,7 @@ pub(crate) fn may_ask(members: usize, has: impl Fn(&str) -> bool) -> bool {
     has("ask_user") || NAMING_KEYS.into_iter().any(&has) || (has_prompt && members == 1) || has_bare_keys(has)
 }
 
-/// The form of a question that an object has.
+/// The form of a question that an object has, without its marker.
 pub(crate) fn form_of(object: &Map) -> Option<AskForm> {
     let asks = matches!(object.get("ask_user"), Some(Value::Object(_) | Value::String(_)));
     let interaction = matches!(object.get("interaction"), Some(Value::Object(_) | Value::String(_)));
@@ -43,8 +42,7 @@ pub(crate) fn form_of(object: &Map) -> Option<AskForm> {
     if has_bare_keys(|key| object.contains_key(key)) {
         return Some(AskForm::Bare);
     }
-    let members = object.len() - usize::from(object.contains_key(DONE_MARKER));
-    (members == 1).then_some(AskForm::PromptAlone)
+    object.keys().nth(1).is_none().then_some(AskForm::PromptAlone)
 }
 
 /// The fields of a question, out of an object that has one of its forms.

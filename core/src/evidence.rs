@@ -226,8 +226,8 @@ impl<'r> Reader<'r> {
         }
         let mut output = value.clone();
         if let Value::Object(members) = &mut output {
-            let form = ask_user::form_of(members);
             let marker = members.shift_remove(DONE_MARKER);
+            let form = ask_user::form_of(members);
             self.markers.count(marker.as_ref().map(|marker| json_text(marker)).as_deref());
             self.mentioned |= marker.is_some();
             let asks = marker != Some(Value::Bool(true)) && self.takes_for_question(form, members);
@@ -339,14 +339,12 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// Whether an object fits the schema; also if it is one too many to be looked at (OUT-10).
+    /// Whether an object without its marker fits the schema; also if it is one too many to be looked at (OUT-10).
     fn may_be_valid(&mut self, members: &Map) -> bool {
         if self.plan.output_schema.is_none() || self.looks_left == 0 {
             return self.plan.output_schema.is_some();
         }
-        let mut output = members.clone();
-        output.shift_remove(DONE_MARKER);
-        let text = json_text(&Value::Object(output));
+        let text = json_text(members);
         self.steps += text.len() as u64;
         self.look_at(text, Source::Prose).is_ok_and(|output| output.is_good())
     }
@@ -498,10 +496,13 @@ impl<'r> Reader<'r> {
 /// How many candidates of a turn are parsed and checked (OUT-10).
 const MAX_LOOKS: usize = 64;
 
-/// The members of an object that stands in a text, unless a key stands twice.
+/// The members of an object that stands in a text, without the marker, unless a key stands twice.
 fn members(object: &FoundObject, text: &str) -> Option<Map> {
     match json::build(text.get(object.span.clone())?) {
-        Ok(Value::Object(members)) => Some(members),
+        Ok(Value::Object(mut members)) => {
+            members.shift_remove(DONE_MARKER);
+            Some(members)
+        }
         _ => None,
     }
 }

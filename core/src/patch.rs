@@ -55,10 +55,10 @@ fn demands(plan: &RunPlan, wording: &PatchWording) -> String {
     let schema = schema.map(|schema| format!("\n\n{}\n\n```json\n{schema}\n```", wording.schema));
     let mut demands = schema.unwrap_or_default();
     if !plan.required_artifacts.is_empty() {
-        demands.extend(["\n\n", &wording.artifacts, "\n"]);
+        demands = demands + "\n\n" + &wording.artifacts + "\n";
     }
     for path in &plan.required_artifacts {
-        demands.extend(["\n- ", &inert(&json_text(path))]);
+        demands = demands + "\n- " + &inert(&json_text(path));
     }
     demands
 }
@@ -112,7 +112,7 @@ You run in the background and nobody is there to answer. Never ask and never wai
 sensible defaults, say in your result what you assumed, and carry on to the end.";
 
 const ARTIFACTS: &str = "\
-At the end these files must exist, or the run fails. Each path is a JSON string and relative to the folder you work in:";
+At the end these files must exist in the folder you work in, or the run fails. Each path is a JSON string:";
 
 fn completion() -> String {
     format!(

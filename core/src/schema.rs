@@ -122,9 +122,7 @@ impl OutputSchema {
             return Err(vec![SchemaProblem::new(Code::SkillManifestInvalid, "", message)]);
         }
         let validator = engine::compile(text, &schema)?;
-        let conjuncts = conjuncts(&schema);
-        let declared = conjuncts.iter().flat_map(|schema| declared_names(schema)).collect();
-        let excludes_objects = conjuncts.iter().any(|schema| excludes_objects(schema));
+        let (declared, excludes_objects) = lint(&schema);
         let compiled = Arc::new(Compiled { text: text.to_owned(), validator, declared, excludes_objects });
         shared::remember(limits.json_depth, &compiled);
         Ok(OutputSchema { compiled })
@@ -263,13 +261,19 @@ fn parse_schema_text(text: &str, depth: usize) -> Result<Value, SchemaProblem> {
     })
 }
 
-/// The schemas that the top level must fit: the root, and what it names by `allOf` and references into the document.
-fn conjuncts(root: &Value) -> Vec<&Value> {
-    let mut conjuncts = Vec::new();
+/// The names that the top level declares, and whether it takes no object: also through `allOf` and references into the document.
+fn lint(root: &Value) -> (Vec<String>, bool) {
+    let (mut names, mut takes_no_object) = (Vec::new(), false);
     let mut open = vec![root];
     let mut seen = TextSet::default();
     while let Some(schema) = open.pop() {
-        conjuncts.push(schema);
+        takes_no_object |= excludes_objects(schema);
+        if let Some(Value::Object(properties)) = schema.get("properties") {
+            names.extend(properties.keys().cloned());
+        }
+        if let Some(Value::Array(required)) = schema.get("required") {
+            names.extend(required.iter().filter_map(Value::as_str).map(str::to_owned));
+        }
         if let Some(Value::Array(parts)) = schema.get("allOf") {
             open.extend(parts);
         }
@@ -279,19 +283,7 @@ fn conjuncts(root: &Value) -> Vec<&Value> {
             open.extend(root.pointer(pointer));
         }
     }
-    conjuncts
-}
-
-/// The names that a schema declares.
-fn declared_names(schema: &Value) -> Vec<String> {
-    let mut names = Vec::new();
-    if let Some(Value::Object(properties)) = schema.get("properties") {
-        names.extend(properties.keys().cloned());
-    }
-    if let Some(Value::Array(required)) = schema.get("required") {
-        names.extend(required.iter().filter_map(Value::as_str).map(str::to_owned));
-    }
-    names
+    (names, takes_no_object)
 }
 
 /// Whether the keyword `type` of a schema leaves no place for an object.

@@ -81,6 +81,11 @@ pub(crate) fn places_by(text: &str, sign: &str, rare: usize) -> impl Iterator<It
     starts.filter(move |at| text.get(*at..).is_some_and(|rest| rest.starts_with(sign)))
 }
 
+/// Whether a short sign stands in the text, found by that byte of it which texts have few of.
+pub(crate) fn names(text: &str, sign: &str, rare: usize) -> bool {
+    places_by(text, sign, rare).next().is_some()
+}
+
 /// Where a tag stands, in letters of any case; found by a byte of it that is no letter.
 pub(crate) fn tags(text: &str, tag: &str, rare: usize) -> impl Iterator<Item = usize> {
     let text = text.as_bytes();

@@ -28,7 +28,7 @@ pub(super) fn gate_warnings(mode: ExecutionMode, schema: Option<&OutputSchema>) 
     if schema.excludes_objects() {
         warnings.push(Note::new(
             Code::OutputSchemaNotObject,
-            "the output schema accepts no object: only an `output` that the host reports can satisfy it",
+            "the output schema accepts no object: only a host's `output` can satisfy it",
         ));
     }
     if schema.declares(DONE_MARKER) {

@@ -154,7 +154,7 @@ impl FoundObject {
 pub(super) fn find(text: &str, max_depth: usize) -> Contents {
     let mut finder = Finder { text, max_depth, contents: Contents::default() };
     finder.contents.steps = text.len() as u64;
-    finder.contents.names_marker = text::places_by(text, DONE_MARKER, RARE_LETTER).next().is_some();
+    finder.contents.names_marker = text::names(text, DONE_MARKER, RARE_LETTER);
     if !finder.whole_text() {
         finder.parts();
     }
@@ -392,9 +392,8 @@ impl Unclosed {
         let start = memchr::memrchr2(b'}', b']', prose.as_bytes()).map_or(0, |last| last + 1);
         let rest = prose.get(start..).unwrap_or_default();
         let has_quotes = memchr::memchr2(b'"', b'\'', rest.as_bytes()).is_some();
-        let names = |sign, rare| has_quotes && text::places_by(rest, sign, rare).next().is_some();
-        let names_question = names(BROKEN_QUESTION, RARE_SIGN);
-        let may_name_marker = names(DONE_MARKER, RARE_LETTER) || text::has(rest, b'\\');
+        let names_question = has_quotes && text::names(rest, BROKEN_QUESTION, RARE_SIGN);
+        let may_name_marker = text::names(rest, DONE_MARKER, RARE_LETTER) || text::has(rest, b'\\');
         Unclosed { start, has_quotes, names_question, may_name_marker }
     }
 

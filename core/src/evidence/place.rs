@@ -2,21 +2,19 @@
 
 use std::ops::Range;
 
-use super::layout::lines;
 use crate::text;
 
 /// Whether an object is alone on its lines, or the last thing in its message, and not quoted.
 ///
 /// Looks no further than the white space around the object, so that many objects on one line cost no more.
 pub(super) fn stands_alone(prose: &str, span: Range<usize>, ends_message: bool) -> bool {
-    let all_before = prose.get(..span.start).unwrap_or_default();
-    let before = text::trim_end(all_before, b" \t");
+    let before = prose.get(..span.start).unwrap_or_default();
     let after = text::trim_start(prose.get(span.end..).unwrap_or_default(), b" \t\r");
     if !(after.is_empty() || after.starts_with('\n')) {
         return false;
     }
-    if before.is_empty() || before.ends_with('\n') {
-        return is_plain_indent(all_before.get(before.len()..).unwrap_or_default());
+    if let Some(indent) = indent_at_end(before) {
+        return is_plain_indent(indent);
     }
     let is_last = ends_message && after.trim_start().is_empty();
     is_last && !last_line(before).trim_start().starts_with('>')
@@ -24,7 +22,7 @@ pub(super) fn stands_alone(prose: &str, span: Range<usize>, ends_message: bool) 
 
 /// Whether an object behind this text begins a line, and is not quoted there.
 pub(super) fn is_unquoted(before: &str) -> bool {
-    begins_line(before) && !is_quoting(last_paragraph(before))
+    indent_at_end(before).is_some_and(is_plain_indent) && !is_quoting(before)
 }
 
 /// At most one word, as it is left of a value or an escape that was cut off, and white space around it. Looks no further.
@@ -35,16 +33,16 @@ pub(super) fn is_last_word(rest: &str) -> bool {
     behind.iter().all(u8::is_ascii_whitespace)
 }
 
-/// Four spaces or a tab make an indented code block.
+/// Four spaces or a tab make an indented code block: a quoted example.
 pub(super) fn is_plain_indent(indent: &str) -> bool {
     indent.len() <= 3 && !text::has(indent, b'\t')
 }
 
-/// Whether a line begins behind this text, indented or not. What is indented like a code block is a quoted example.
-fn begins_line(before: &str) -> bool {
-    let line_end = text::trim_end(before, b" \t");
-    let begins = line_end.is_empty() || line_end.ends_with('\n');
-    begins && is_plain_indent(before.get(line_end.len()..).unwrap_or_default())
+/// The blanks on the last line of a text, if there is nothing else on it.
+fn indent_at_end(text: &str) -> Option<&str> {
+    let line_end = text::trim_end(text, b" \t");
+    let is_blank = line_end.is_empty() || line_end.ends_with('\n');
+    text.get(line_end.len()..).filter(|_| is_blank)
 }
 
 fn last_line(text: &str) -> &str {
@@ -52,32 +50,44 @@ fn last_line(text: &str) -> &str {
     text.get(start..).unwrap_or_default()
 }
 
-/// The lines behind the last blank one.
-fn last_paragraph(text: &str) -> &str {
-    let is_blank = |line: &str| line.trim_ascii().is_empty() && line.ends_with('\n');
-    let blank = lines(text).filter(|line| text.get(line.clone()).is_some_and(is_blank)).last();
-    text.get(blank.map_or(0, |line| line.end)..).unwrap_or_default()
-}
-
-/// Whether what follows this text in its paragraph may be part of a quotation or of inline code, which run on over lines.
-fn is_quoting(paragraph: &str) -> bool {
-    let is_quoted = |line: &str| line.trim_ascii_start().starts_with('>');
-    let count = |sign: &str| text::places(paragraph, sign).count();
-    lines(paragraph).any(|line| paragraph.get(line).is_some_and(is_quoted))
-        || count("\"") % 2 == 1
-        || opens_code(paragraph)
-        || count("“") > count("”")
-}
-
-/// Whether inline code begins here that does not end here: it ends with as many backticks as it begins with.
-fn opens_code(paragraph: &str) -> bool {
-    let mut open = None;
-    for run in paragraph.as_bytes().chunk_by(|one, next| (*one == b'`') == (*next == b'`')) {
-        if run.first() == Some(&b'`') && open.is_none_or(|length| length == run.len()) {
-            open = if open.is_none() { Some(run.len()) } else { None };
+/// Whether what follows this text may be part of a quotation or of inline code. Both run on over lines, and end with their
+/// paragraph.
+fn is_quoting(text: &str) -> bool {
+    let mut quoting = Quoting::default();
+    let (mut begins_line, mut backticks) = (true, 0);
+    for sign in text.chars() {
+        if sign == '`' {
+            backticks += 1;
+        } else if backticks > 0 {
+            // Code ends with as many backticks as it began with.
+            match quoting.code {
+                0 => quoting.code = backticks,
+                open if open == backticks => quoting.code = 0,
+                _ => {}
+            }
+            backticks = 0;
         }
+        match sign {
+            '\n' if begins_line => quoting = Quoting::default(),
+            '>' if begins_line => quoting.quotation = true,
+            '"' => quoting.straight = !quoting.straight,
+            '“' => quoting.curly = true,
+            '”' => quoting.curly = false,
+            _ => {}
+        }
+        begins_line = sign == '\n' || (begins_line && sign.is_ascii_whitespace());
     }
-    open.is_some()
+    quoting != Quoting::default()
+}
+
+/// What has begun to quote in a paragraph, and has not ended.
+#[derive(Default, PartialEq)]
+struct Quoting {
+    quotation: bool,
+    straight: bool,
+    curly: bool,
+    /// How many backticks inline code began with.
+    code: usize,
 }
 
 #[cfg(test)]
