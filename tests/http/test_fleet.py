@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 from postgres import Postgres
+from way import Way
 
 from running import DATABASE_URL, RunningService, ServerSentEvent, agents_of, refused_start, until
 
@@ -188,6 +189,36 @@ def test_one_id_at_two_services(pair: list[Worker]) -> None:
     [winner] = [skill for status, skill in told if status == 201]
     status = pair[0].wait("wanted-by-many", "waiting_user")["status"]
     assert status == {"ask-once": "waiting_user", "soft": "succeeded"}[winner], "its folder is the winner's too"
+
+
+def test_a_silent_listener_delays_a_step_and_loses_none(postgres: Postgres, tmp_path: Path) -> None:
+    url, way = postgres.database(), Way(postgres.port)
+    # Whoever listens for changes hears nothing, and is not told so.
+    way.silence(b"LISTEN turnlatch")
+    with fleet(url, tmp_path / "data") as made, closing(way):
+        one = made.start("one")
+        made.url = way.url(url)
+        deaf = made.start("two")
+        run_id = one.create("gated", execution_mode="interactive")
+        one.wait(run_id, "running")
+        until(lambda: agents_of(one, run_id))
+        with deaf.steps(run_id) as steps:
+            assert [next(steps).data["event"] for _ in range(2)] == ["created", "slot_granted"]
+            go(one, run_id)
+            assert next(steps).data["status"] == "waiting_user"
+        for service in (deaf, one):
+            assert service.stop() == 0
+
+
+def test_what_a_creation_left_that_was_cut_off_is_replaced(pair: list[Worker]) -> None:
+    one = pair[0]
+    left = one.data / "runs" / "left-over"
+    (left / "skill").mkdir(parents=True)
+    (left / "skill" / "SKILL.md").write_text("what another skill said")
+    assert one.create("ask-once", run_id="left-over", execution_mode="interactive") == "left-over"
+    one.wait("left-over", "waiting_user")
+    assert "another skill" not in (left / "skill" / "SKILL.md").read_text()
+    assert not [folder for folder in left.parent.iterdir() if folder.name.startswith("~")]
 
 
 def test_agents_never_see_the_database(pair: list[Worker]) -> None:

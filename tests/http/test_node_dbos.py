@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 from postgres import Postgres
+from way import Way
 
 from node_dbos import database_of
 from running import DATABASE_URL, RunningService, processes_of, refused_start, until
@@ -106,6 +109,52 @@ def test_a_killed_service_is_taken_over(postgres: Postgres, tmp_path: Path) -> N
         assert left.wait(run_id, "waiting_user")["status"] == "waiting_user"
         until(lambda: left.held_slots() == [])
         assert processes_of(left) == []
+
+
+def test_what_a_creation_left_that_was_cut_off_is_replaced(pair: list[RunningService]) -> None:
+    one = pair[0]
+    left = one.data / "runs" / "left-over"
+    (left / "skill").mkdir(parents=True)
+    (left / "skill" / "SKILL.md").write_text("what another skill said")
+    assert one.create("ask-once", run_id="left-over", execution_mode="interactive") == "left-over"
+    one.wait("left-over", "waiting_user")
+    assert "another skill" not in (left / "skill" / "SKILL.md").read_text()
+    assert not [folder for folder in left.parent.iterdir() if folder.name.startswith("~")]
+
+
+def test_one_id_at_two_services(pair: list[RunningService]) -> None:
+    def create(number: int) -> tuple[int, str]:
+        skill = ["ask-once", "soft"][number % 2]
+        body = {"skill": skill, "engine": "scripted", "execution_mode": "interactive", "run_id": "wanted-by-many"}
+        answer = pair[number // 2 % 2].post("/v1/jobs", body)
+        assert answer.status_code == 201 or answer.json()["error"]["code"] == "RUN_EXISTS"
+        return answer.status_code, skill
+
+    with ThreadPoolExecutor(12) as clients:
+        answers = list(clients.map(create, range(12)))
+    assert Counter(status for status, _ in answers) == {201: 1, 409: 11}
+    [winner] = [skill for status, skill in answers if status == 201]
+    status = pair[0].wait("wanted-by-many", "waiting_user")["status"]
+    assert status == {"ask-once": "waiting_user", "soft": "succeeded"}[winner], "its folder is the winner's too"
+
+
+def test_a_silent_listener_delays_a_step_and_loses_none(postgres: Postgres, tmp_path: Path) -> None:
+    data, way = tmp_path / "data", Way(postgres.port)
+    # Whoever listens for changes hears nothing, and is not told so.
+    way.silence(b"LISTEN turnlatch")
+    with workers(data, "w1") as (one,), closing(way):
+        by_the_way = ("--slots", "3", "--worker", "w2", "--database-url", way.url(database_of(data)))
+        deaf = RunningService("node", data, "--engine", "dbos", *by_the_way)
+        try:
+            run_id = one.create("gated", execution_mode="interactive")
+            one.wait(run_id, "running")
+            until(lambda: owner(one, run_id) != "" and processes_of(one))
+            with deaf.steps(run_id) as steps:
+                assert [next(steps).data["event"] for _ in range(2)] == ["created", "slot_granted"]
+                go(one, run_id)
+                assert next(steps).data["status"] == "waiting_user"
+        finally:
+            assert deaf.stop() == 0
 
 
 def test_what_cannot_be_started_is_refused(pair: list[RunningService], tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../driver/index.js';
 import { type Applied, type Effect, type Event, NotLoaded, type Plan, Run } from '../public.js';
 import { type Connection, type Database, isPassing } from './database.js';
+import type { Beside } from './driver.js';
 import { Displaced, type Held, type Hold, type Kept, NOBODY, type Tables } from './tables.js';
 import type { Enqueuer } from './workflows.js';
 
@@ -56,8 +57,8 @@ export class Advance {
 		this.#clock = clock;
 	}
 
-	/** Makes a run, or throws `RUN_EXISTS`. */
-	create(plan: Plan): Promise<Advanced> {
+	/** Makes a run, or throws `RUN_EXISTS`; and in the same transaction what a host keeps beside it. */
+	create(plan: Plan, beside?: Beside): Promise<Advanced> {
 		const now = this.#clock();
 		const [run, applied] = Run.create(plan, now);
 		const { entry } = applied;
@@ -65,6 +66,7 @@ export class Advance {
 		const kept = keptOf(run);
 		return this.#certainly(async (db, save) => {
 			const line = await this.#tables.insert(db, kept, entry);
+			await beside?.(db);
 			save({ runId: kept.runId, revision: entry.revision, line });
 			return { runId: kept.runId, run, applied, withdrawn: await this.#enqueue(db, kept.runId, applied, now) };
 		});

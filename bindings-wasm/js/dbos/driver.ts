@@ -69,6 +69,14 @@ export interface DbosOptions {
 	readonly retry?: Partial<RetryPolicy>;
 }
 
+/** The connection of a transaction, for a host that keeps rows of its own. */
+export interface Transaction {
+	query(statement: string, values?: unknown[]): Promise<unknown>;
+}
+
+/** Writes what a host keeps beside a run, in the transaction that makes the run. */
+export type Beside = (transaction: Transaction) => Promise<void>;
+
 /**
  * Drives runs on DBOS. Any number of workers and clients, in any number of processes, share the runs of a database.
  *
@@ -141,10 +149,15 @@ export class DbosDriver {
 	/** The same as {@link DbosDriver.close}, for `await using`. */
 	declare [Symbol.asyncDispose]: () => Promise<void>;
 
-	/** Makes a run of an admitted plan and enqueues its first turn. Gives its id. */
-	async start(plan: Plan): Promise<string> {
+	/**
+	 * Makes a run of an admitted plan and enqueues its first turn. Gives its id.
+	 *
+	 * `beside` is called in the transaction that makes the run, with its connection: what it writes is there if and only if
+	 * the run is. If the connection is lost it is called once more; and it is, if the transaction does nothing for 5 seconds.
+	 */
+	async start(plan: Plan, beside?: Beside): Promise<string> {
 		const office = this.#opened();
-		const advanced = await office.advance.create(plan);
+		const advanced = await office.advance.create(plan, beside);
 		advanced.run.free();
 		office.took(advanced);
 		return advanced.runId;

@@ -6,4 +6,4 @@
  * workflow. One transaction takes an event, saves what the core made of it and enqueues what follows.
  */
 
-export { DbosDriver, type DbosOptions } from './driver.js';
+export { type Beside, DbosDriver, type DbosOptions, type Transaction } from './driver.js';

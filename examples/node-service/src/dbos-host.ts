@@ -3,17 +3,21 @@
 import { Pool } from 'pg';
 import { Journal, type Plan, type Receipt } from 'turnlatch';
 import { DbosDriver } from 'turnlatch/dbos';
-import { DriverMisused, RunUnknown } from 'turnlatch/driver';
+import { DriverMisused, RunUnknown, StoreConflict } from 'turnlatch/driver';
+import { runExists } from './errors.js';
 import type { Host, HostParts, SlotsView } from './host.js';
 import { inWords, log } from './log.js';
 import { PostgresJobs } from './postgres-jobs.js';
+import type { NewFolder } from './run-folders.js';
 import { type Settings, SettingsInvalid } from './settings.js';
 import type { Changes } from './store.js';
 
-/** How many requests read at a time, and how many make runs. */
-const [READERS, MAKERS] = [8, 8];
-/** A service that is stopped while it makes a run must not keep others from making one of that id for ever. */
-const LONGEST_MAKING_MS = 60_000;
+/** How many requests read at a time. */
+const READERS = 8;
+/** After which time a database that does not answer is given up. */
+const SILENT_MS = 15_000;
+/** How long a service that is stopped in the middle of a transaction may keep others waiting. */
+const IDLE_IN_TRANSACTION_MS = 5000;
 
 export class DbosHost implements Host {
 	readonly jobs: PostgresJobs;
@@ -21,8 +25,6 @@ export class DbosHost implements Host {
 	readonly #changes: Changes;
 	readonly #driver: DbosDriver;
 	readonly #readers: Pool;
-	/** Of their own: who makes a run holds one while he reads. */
-	readonly #makers: Pool;
 	#following: Promise<void> = Promise.resolve();
 	#stopping = false;
 
@@ -39,12 +41,17 @@ export class DbosHost implements Host {
 				log.warning`run ${runId}: ${what?.type ?? 'a turn'} failed (attempt ${attempt}): ${error}`,
 			onObserved,
 		});
-		const database = { connectionString: databaseUrl, application_name: 'turnlatch-service' };
-		this.#readers = new Pool({ ...database, max: READERS });
-		const longest = { idle_in_transaction_session_timeout: LONGEST_MAKING_MS };
-		this.#makers = new Pool({ ...database, max: MAKERS, ...longest });
+		this.#readers = new Pool({
+			connectionString: databaseUrl,
+			application_name: `turnlatch service ${worker}`,
+			connectionTimeoutMillis: SILENT_MS,
+			query_timeout: SILENT_MS,
+			idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+			keepAlive: true,
+			max: READERS,
+		});
 		// What breaks while nobody uses it is replaced by the next one who needs it.
-		for (const pool of [this.#readers, this.#makers]) pool.on('error', () => {});
+		this.#readers.on('error', () => {});
 		this.jobs = new PostgresJobs(this.#readers);
 	}
 
@@ -67,34 +74,31 @@ export class DbosHost implements Host {
 	}
 
 	async close(): Promise<void> {
-		await Promise.all([this.#readers.end(), this.#makers.end()]);
+		await this.#readers.end();
 	}
 
-	/** The services share the folders of runs too, so the lock is the database's. */
-	async onlyMakerOf(runId: string, work: () => Promise<void>): Promise<void> {
-		const client = await this.#makers.connect();
-		const ignore = () => {};
-		client.on('error', ignore);
-		let broken = true;
+	/**
+	 * Makes a run and its job in one transaction, in which its folder is put into its place: whoever wants the same id, at
+	 * whichever service, waits for its end, and no worker sees the first turn before it. The folder is filled before: the
+	 * database ends a transaction that does nothing for some seconds.
+	 */
+	async make(plan: Plan, skill: string, folder: NewFolder): Promise<void> {
+		if (await this.jobs.exists(plan.runId)) throw runExists();
 		try {
-			await client.query('BEGIN');
-			await client.query("SELECT pg_advisory_xact_lock(hashtextextended('turnlatch job ' || $1, 0))", [runId]);
-			try {
-				await work();
-			} finally {
-				broken = await client.query('COMMIT').then(
-					() => false,
-					() => true,
-				);
-			}
+			await folder.prepare();
+			await this.#driver.start(plan, async (db) => {
+				await this.jobs.note(db, plan.runId, skill);
+				if (await folder.place()) return;
+				// If the transaction still has the id, it is what a creation has left that was cut off. A service that was
+				// stopped meanwhile has lost the id, and what is there is another's.
+				await db.query('SELECT 1');
+				await folder.replace();
+			});
+		} catch (error) {
+			throw error instanceof StoreConflict ? runExists() : error;
 		} finally {
-			client.off('error', ignore);
-			client.release(broken);
+			await folder.discard();
 		}
-	}
-
-	async create(plan: Plan): Promise<void> {
-		await this.#driver.start(plan);
 	}
 
 	async tell(runId: string, event: string): Promise<Receipt | undefined> {

@@ -5,9 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Journal, Plan, Receipt } from 'turnlatch';
 import { Driver, DriverMisused, LocalSlots, LocalTimers, RunUnknown } from 'turnlatch/driver';
 import { type Database, openDatabase } from './database.js';
+import { runExists } from './errors.js';
 import type { Host, HostParts, SlotsView } from './host.js';
 import { SqliteJobs } from './jobs.js';
 import { log } from './log.js';
+import type { NewFolder } from './run-folders.js';
 import { WatchedStore } from './store.js';
 
 const TRY_AGAIN_MS = 30_000;
@@ -53,22 +55,18 @@ export class EmbeddedHost implements Host {
 		this.#database.close();
 	}
 
-	/** Two requests for one id must not mix up their folders: the second waits and is told that it is taken. */
-	async onlyMakerOf(runId: string, work: () => Promise<void>): Promise<void> {
-		for (let other = this.#making.get(runId); other !== undefined; other = this.#making.get(runId)) {
-			await other.catch(() => {});
-		}
-		const making = work();
-		this.#making.set(runId, making);
-		try {
-			await making;
-		} finally {
-			this.#making.delete(runId);
-		}
-	}
-
-	async create(plan: Plan): Promise<void> {
-		await this.#driver.start(plan);
+	make(plan: Plan, skill: string, folder: NewFolder): Promise<void> {
+		return this.#onlyMakerOf(plan.runId, async () => {
+			if (await this.jobs.exists(plan.runId)) throw runExists();
+			await this.jobs.note(plan.runId, skill);
+			try {
+				await folder.prepare();
+				if (!(await folder.place())) await folder.replace();
+				await this.#driver.start(plan);
+			} finally {
+				await folder.discard();
+			}
+		});
 	}
 
 	async tell(runId: string, event: string): Promise<Receipt | undefined> {
@@ -99,6 +97,20 @@ export class EmbeddedHost implements Host {
 
 	async countUnfinished(): Promise<Record<string, number>> {
 		return this.#driver.countUnfinished();
+	}
+
+	/** Two requests for one id must not mix up their folders: the second waits and is told that it is taken. */
+	async #onlyMakerOf(runId: string, work: () => Promise<void>): Promise<void> {
+		for (let other = this.#making.get(runId); other !== undefined; other = this.#making.get(runId)) {
+			await other.catch(() => {});
+		}
+		const making = work();
+		this.#making.set(runId, making);
+		try {
+			await making;
+		} finally {
+			this.#making.delete(runId);
+		}
 	}
 
 	#forgetSoon(runId: string): void {

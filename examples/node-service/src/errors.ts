@@ -15,6 +15,10 @@ export class NotServed extends TurnlatchError {
 	}
 }
 
+export function runExists(): NotServed {
+	return new NotServed('RUN_EXISTS', 'there is a run of this id already');
+}
+
 /** An answer whose text is JSON already. */
 export interface JsonAnswer {
 	readonly status: number;

@@ -3,6 +3,7 @@
 import type { Journal, Plan, Receipt } from 'turnlatch';
 import type { OnObserved, Processes } from 'turnlatch/driver';
 import type { Jobs } from './jobs.js';
+import type { NewFolder } from './run-folders.js';
 import type { Settings } from './settings.js';
 import type { Changes } from './store.js';
 
@@ -24,10 +25,11 @@ export interface Host {
 	stop(): Promise<void>;
 	/** When nobody reads any more. */
 	close(): Promise<void>;
-	/** Does what makes a run of this id; nobody else makes one of it meanwhile. */
-	onlyMakerOf(runId: string, work: () => Promise<void>): Promise<void>;
-	/** Makes a run and lets it go on. */
-	create(plan: Plan): Promise<void>;
+	/**
+	 * Makes a run of a skill and lets it go on, or throws `RUN_EXISTS`. Its folder is put into its place while nobody else
+	 * can make a run of this id, and before its first turn.
+	 */
+	make(plan: Plan, skill: string, folder: NewFolder): Promise<void>;
 	/** Tells a run an event, as JSON text. The receipt, if it was a request. */
 	tell(runId: string, event: string): Promise<Receipt | undefined>;
 	/** The run as it was saved last. Throws `RunUnknown`. */

@@ -29,8 +29,6 @@ export interface JobRow {
 export interface Jobs {
 	/** Whether there is such a run. A job that was noted but never became a run does not count. */
 	exists(runId: string): Promise<boolean>;
-	/** Notes a run's skill, durably, before the run is made. */
-	note(runId: string, skill: string): Promise<void>;
 	/** The number of the newest change. */
 	lastChange(): Promise<number>;
 	/** The next changes; ask again after the last of them until there are none. */
@@ -52,6 +50,7 @@ export class SqliteJobs implements Jobs {
 		return this.#db.prepare('SELECT 1 FROM runs WHERE run_id = ?').get(runId) !== undefined;
 	}
 
+	/** Notes a run's skill, durably, before the run is made. */
 	async note(runId: string, skill: string): Promise<void> {
 		this.#db.prepare('INSERT OR REPLACE INTO jobs VALUES (?, ?)').run(runId, skill);
 	}

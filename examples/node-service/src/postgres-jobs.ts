@@ -1,6 +1,7 @@
 /** What the service asks PostgreSQL itself, beside the tables of the package's host on DBOS. */
 
 import type { Pool, PoolClient } from 'pg';
+import type { Transaction } from 'turnlatch/dbos';
 import { CHANGES_AT_ONCE, type Change, type JobRow, type Jobs, ROWS_AT_ONCE } from './jobs.js';
 
 const SCHEMA = [
@@ -63,10 +64,11 @@ export class PostgresJobs implements Jobs {
 		return (await this.#ofRun(query, runId, after)).map(({ line }) => line);
 	}
 
-	async note(runId: string, skill: string): Promise<void> {
+	/** Notes a run's skill, in the transaction that makes the run. */
+	async note(db: Transaction, runId: string, skill: string): Promise<void> {
 		const statement = `INSERT INTO turnlatch_jobs (run_id, skill) VALUES ($1, $2)
 			ON CONFLICT (run_id) DO UPDATE SET skill = excluded.skill`;
-		await this.#pool.query(statement, [runId, skill]);
+		await db.query(statement, [runId, skill]);
 	}
 
 	async lastChange(): Promise<number> {

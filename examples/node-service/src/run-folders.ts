@@ -1,7 +1,8 @@
 /** The folders of runs: the skill as it was when the run was made, and the agent's working folder. */
 
-import { readFileSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Plan } from 'turnlatch';
 import { memberLaidOut } from './json-text.js';
@@ -30,13 +31,59 @@ export class RunFolders {
 		return readFileSync(join(this.#runs, runId, 'prompt.md'), 'utf8');
 	}
 
-	/** Makes everything that the run's turns will need, before the run is made. */
-	async make(skill: Skill, plan: Plan, request: string): Promise<void> {
-		const { runId } = plan;
-		const instructions = await copyForRun(skill, this.skill(runId), plan);
-		await mkdir(this.work(runId), { recursive: true });
-		const prompt = instructions + section(request, 'input', 'Input') + section(request, 'parameter', 'Parameter');
-		await writeFile(join(this.#runs, runId, 'prompt.md'), prompt);
+	/** Everything that the run's turns will need, to be made before the run is. */
+	new(skill: Skill, plan: Plan, request: string): NewFolder {
+		return new NewFolder(this.#runs, plan.runId, async (folder) => {
+			const instructions = await copyForRun(skill, join(folder, 'skill'), plan);
+			await mkdir(join(folder, 'work'));
+			const prompt = instructions + section(request, 'input', 'Input') + section(request, 'parameter', 'Parameter');
+			await writeFile(join(folder, 'prompt.md'), prompt);
+		});
+	}
+}
+
+/** A run's folder that is filled under another name and then put into its place, which takes no time. */
+export class NewFolder {
+	readonly #path: string;
+	readonly #filled: string;
+	readonly #aside: string;
+	readonly #fill: (folder: string) => Promise<void>;
+
+	constructor(runs: string, runId: string, fill: (folder: string) => Promise<void>) {
+		this.#path = join(runs, runId);
+		// No run has an id with such a character.
+		this.#filled = join(runs, `~${randomUUID()}`);
+		this.#aside = `${this.#filled}.old`;
+		this.#fill = fill;
+	}
+
+	/** Fills it, which may take long. */
+	async prepare(): Promise<void> {
+		await mkdir(this.#filled, { recursive: true });
+		await this.#fill(this.#filled);
+	}
+
+	/** Puts it into its place, once; `false` if there is something. */
+	async place(): Promise<boolean> {
+		if (!existsSync(this.#filled)) return true;
+		try {
+			await rename(this.#filled, this.#path);
+			return true;
+		} catch (error) {
+			if (!['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+			return false;
+		}
+	}
+
+	/** Puts it into its place instead of what a creation has left that was cut off. */
+	async replace(): Promise<void> {
+		await rename(this.#path, this.#aside);
+		await rename(this.#filled, this.#path);
+	}
+
+	/** Removes what did not come to its place, and what was there before. */
+	async discard(): Promise<void> {
+		for (const folder of [this.#filled, this.#aside]) await rm(folder, { recursive: true, force: true });
 	}
 }
 

@@ -103,13 +103,7 @@ export class Service {
 			const job = readJob(body, randomUUID());
 			const skill = await this.#skills.open(job.skill);
 			using plan = admit(skill.manifest, job.request, { engines: this.#engines.names });
-			await this.host.onlyMakerOf(job.run_id, async () => {
-				const { jobs } = this.host;
-				if (await jobs.exists(job.run_id)) throw new NotServed('RUN_EXISTS', 'there is a run of this id already');
-				await jobs.note(job.run_id, job.skill);
-				await this.#folders.make(skill, plan, job.request);
-				await this.host.create(plan);
-			});
+			await this.host.make(plan, job.skill, this.#folders.new(skill, plan, job.request));
 			log.info`run ${job.run_id} of skill ${job.skill} was made`;
 			// By now the run may have gone on; a client gets to see where it began.
 			const [first = ''] = await this.host.lines(job.run_id);

@@ -75,8 +75,6 @@ export class Skills {
 
 /** Copies the skill's folder as it is now, with the run's instructions in its SKILL.md. Gives that text. */
 export async function copyForRun(skill: Skill, to: string, plan: Plan): Promise<string> {
-	// There may be something left by a creation that was cut off.
-	await rm(to, { recursive: true, force: true });
 	await cp(skill.folder, to, {
 		recursive: true,
 		preserveTimestamps: true,

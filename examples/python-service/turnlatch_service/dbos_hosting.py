@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 
 import psycopg
 import sqlalchemy as sa
@@ -20,6 +19,7 @@ from .errors import NotServed
 from .hosting import Change, Hooks, SlotUse
 from .listing import Listing, ListQuery
 from .predecessor import predecessor_gone
+from .run_folders import NewFolder
 from .settings import Settings, SettingsInvalid
 from .store import Changes
 
@@ -66,18 +66,29 @@ class DbosHosting:
             self._waking.cancel()
         await self._driver.close()
 
-    async def make(self, plan: Plan, skill: str, prepare: Callable[[], None]) -> None:
-        """Makes a run, its job and its folder in one transaction: whoever wants the same id, at whichever service,
-        waits for its end, and no worker sees the first turn before it."""
+    async def make(self, plan: Plan, skill: str, folder: NewFolder) -> None:
+        """Makes a run and its job in one transaction, in which its folder is put into its place: whoever wants the same
+        id, at whichever service, waits for its end, and no worker sees the first turn before it. The folder is filled
+        before: the database ends a transaction that does nothing for some seconds."""
 
         def beside(db: sa.Connection) -> None:
             dbos_jobs.note(db, plan.run_id, skill)
-            prepare()
+            if not folder.place():
+                # If the transaction still has the id, it is what a creation has left that was cut off. A service that
+                # was stopped meanwhile has lost the id, and what is there is another's.
+                db.exec_driver_sql("SELECT 1")
+                folder.replace()
 
+        taken = NotServed("RUN_EXISTS", "there is a run of this id already")
+        if await self._driver.read(lambda db: dbos_jobs.JobRows(db).place(plan.run_id)) is not None:
+            raise taken
         try:
+            await asyncio.to_thread(folder.prepare)
             await self._driver.start(plan, beside)
         except StoreConflict:
-            raise NotServed("RUN_EXISTS", "there is a run of this id already") from None
+            raise taken from None
+        finally:
+            await asyncio.to_thread(folder.discard)
 
     async def tell(self, run_id: str, event: Event) -> Applied:
         """Applies an event."""

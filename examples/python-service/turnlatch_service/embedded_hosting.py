@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -19,6 +19,7 @@ from .hosting import Change, Hooks, SlotUse
 from .jobs import JobRows, Jobs
 from .listing import Listing, ListQuery
 from .predecessor import predecessor_gone
+from .run_folders import NewFolder
 from .store import Changes, WatchedStore
 
 _TRY_AGAIN_SEC = 30.0
@@ -65,14 +66,19 @@ class EmbeddedHosting:
         self._writing.close()
         self._reading.close()
 
-    async def make(self, plan: Plan, skill: str, prepare: Callable[[], None]) -> None:
+    async def make(self, plan: Plan, skill: str, folder: NewFolder) -> None:
         """Makes a run. Its job and its folder are there before it; a job without a run does not count."""
         async with self._only_maker_of(plan.run_id):
             if await self._jobs.exists(plan.run_id):
                 raise NotServed("RUN_EXISTS", "there is a run of this id already")
             await self._jobs.note(plan.run_id, skill)
-            await asyncio.to_thread(prepare)
-            await self._driver.start(plan)
+            try:
+                await asyncio.to_thread(folder.prepare)
+                if not folder.place():
+                    folder.replace()
+                await self._driver.start(plan)
+            finally:
+                await asyncio.to_thread(folder.discard)
 
     async def tell(self, run_id: str, event: Event) -> Applied:
         """Applies an event."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,6 +12,7 @@ from turnlatch.types import Event
 from .agents import Agents
 from .data_folder import DataFolder
 from .listing import ListQuery
+from .run_folders import NewFolder
 from .settings import Settings, SettingsInvalid
 from .store import Changes
 
@@ -61,9 +61,9 @@ class Hosting(Protocol):
         """Lets go of the database, when nobody reads any more."""
         ...
 
-    async def make(self, plan: Plan, skill: str, prepare: Callable[[], None]) -> None:
-        """Makes a run of a skill, or raises ``RUN_EXISTS``. ``prepare`` makes its folder, on a thread, while nobody
-        else can make a run of this id, and before its first turn."""
+    async def make(self, plan: Plan, skill: str, folder: NewFolder) -> None:
+        """Makes a run of a skill, or raises ``RUN_EXISTS``. Its folder is put into its place while nobody else can make
+        a run of this id, and before its first turn."""
         ...
 
     async def tell(self, run_id: str, event: Event) -> Applied:

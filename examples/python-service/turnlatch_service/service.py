@@ -8,7 +8,6 @@ import os
 import uuid
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from functools import partial
 
 from turnlatch import Run, RunUnknown, __version__, admit, read_job
 from turnlatch.types import Effect, Event, Receipt
@@ -73,7 +72,7 @@ class Service:
             job = read_job(body, str(uuid.uuid4()))
             skill = await asyncio.to_thread(self._skills.open, job.skill)
             plan = admit(skill.manifest, job.request, engines=self._engines.names)
-            await self.hosting.make(plan, job.skill, partial(self._folders.make, skill, plan, job.request))
+            await self.hosting.make(plan, job.skill, self._folders.new(skill, plan, job.request))
             log.info("run %s of skill %s was made", job.run_id, job.skill)
             # By now the run may have gone on; a client gets to see where it began.
             run, _ = Run.first(plan, (await self.hosting.lines(job.run_id))[0])

@@ -75,7 +75,6 @@ class Skills:
 
 def copy_for_run(skill: Skill, to: Path, plan: Plan) -> str:
     """Copies the skill's folder as it is now, with the run's instructions in its SKILL.md. Returns that text."""
-    shutil.rmtree(to, ignore_errors=True)  # left by a creation that was cut off
     shutil.copytree(skill.folder, to, symlinks=True, ignore=_leading_out(skill.folder))
     patched = patch_skill(skill.text, plan.to_dict()["execution_mode"], plan)
     instructions = to / "SKILL.md"

@@ -133,7 +133,8 @@ class DbosDriver:
         """Makes a run of an admitted plan and enqueues its first turn. Returns its id.
 
         ``beside`` is called on a thread, in the transaction that makes the run, with its connection: what it writes is
-        there if and only if the run is. If the connection is lost it is called once more.
+        there if and only if the run is. If the connection is lost it is called once more; PostgreSQL ends one whose
+        transaction does nothing for 5 seconds.
         """
         office = self._opened()
         return (await office.change(partial(office.advance.create, plan, beside))).run.run_id
