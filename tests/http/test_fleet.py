@@ -193,7 +193,7 @@ def test_one_id_at_two_services(pair: list[Worker]) -> None:
 
 def test_a_silent_listener_delays_a_step_and_loses_none(postgres: Postgres, tmp_path: Path) -> None:
     url, way = postgres.database(), Way(postgres.port)
-    # Whoever listens for changes hears nothing, and is not told so.
+    # Changes are never announced to this service, and its connection stays open.
     way.silence(b"LISTEN turnlatch")
     with fleet(url, tmp_path / "data") as made, closing(way):
         one = made.start("one")

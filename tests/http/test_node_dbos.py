@@ -140,7 +140,7 @@ def test_one_id_at_two_services(pair: list[RunningService]) -> None:
 
 def test_a_silent_listener_delays_a_step_and_loses_none(postgres: Postgres, tmp_path: Path) -> None:
     data, way = tmp_path / "data", Way(postgres.port)
-    # Whoever listens for changes hears nothing, and is not told so.
+    # Changes are never announced to this service, and its connection stays open.
     way.silence(b"LISTEN turnlatch")
     with workers(data, "w1") as (one,), closing(way):
         by_the_way = ("--slots", "3", "--worker", "w2", "--database-url", way.url(database_of(data)))

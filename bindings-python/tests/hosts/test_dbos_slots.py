@@ -156,7 +156,7 @@ def test_slots_that_were_lost_are_found(side: DatabaseSide, status: str) -> None
     assert held(side) == ["used/s1", "wanted/s1"]
 
 
-def test_a_slot_that_was_handed_to_a_version_nobody_has_is_found(side: DatabaseSide) -> None:
+def test_a_slot_that_was_handed_to_a_version_without_workers_is_found(side: DatabaseSide) -> None:
     workflow = Workflow(side, "r1")
     workflow.execute()
     workflow.stop()

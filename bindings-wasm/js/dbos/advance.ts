@@ -161,7 +161,7 @@ export class Advance {
 
 	#freeIfUnwanted({ slotId, runId, holder }: Held): Promise<boolean> {
 		return this.#certainly(async (db) => {
-			// Under the run's lock nobody grants the slot, and what the run wants stays as it is read here.
+			// Under the run's lock the slot cannot be granted, and what the run wants stays as it is read here.
 			const snapshot = await this.#tables.lock(db, runId);
 			// If it is another's, it was given back, or an execution has it by now.
 			if ((await this.#tables.holder(db, slotId)) !== holder) return false;

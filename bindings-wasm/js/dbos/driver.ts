@@ -75,7 +75,7 @@ export interface Transaction {
 }
 
 /** Writes what a host keeps beside a run, in the transaction that makes the run. */
-export type Beside = (transaction: Transaction) => Promise<void>;
+export type Beside = (transaction: Transaction) => Promise<unknown>;
 
 /**
  * Drives runs on DBOS. Any number of workers and clients, in any number of processes, share the runs of a database.

@@ -141,7 +141,7 @@ async function listens(fleet: Fleet): Promise<boolean> {
 	return (await asked(fleet.url, found)).length > 0;
 }
 
-scenario('every connection has a name and its limits', async (fleet) => {
+scenario('every connection has a name and its limits', async (fleet, client) => {
 	await fleet.worker('w1');
 	const names = 'SELECT DISTINCT application_name AS name FROM pg_stat_activity WHERE datname = current_database()';
 	const found = (await asked<{ name: string }>(fleet.url, names)).map(({ name }) => name);
@@ -149,4 +149,28 @@ scenario('every connection has a name and its limits', async (fleet) => {
 		found.filter((name) => name !== ''),
 		['turnlatch client', 'turnlatch w1'],
 	);
+	const limits: unknown[] = [];
+	await client.start(plan('ask-1'), async (db) => {
+		for (const name of ['idle_in_transaction_session_timeout', 'tcp_user_timeout']) {
+			const { rows } = (await db.query(`SHOW ${name}`)) as { rows: Record<string, string>[] };
+			limits.push(rows[0]?.[name]);
+		}
+	});
+	assert.deepEqual(limits, ['5s', '15000']);
+});
+
+scenario('what a host keeps beside a run is there if and only if the run is', async (fleet, client) => {
+	await asked(fleet.url, 'CREATE TABLE mine (run_id TEXT)');
+	const note = (runId: string) => client.start(plan(runId), (db) => db.query('INSERT INTO mine VALUES ($1)', [runId]));
+	await note('ask-1');
+	await assert.rejects(note('ask-1'), { code: 'RUN_EXISTS' });
+	await assert.rejects(
+		client.start(plan('ask-2'), async (db) => {
+			await db.query('INSERT INTO mine VALUES ($1)', ['ask-2']);
+			throw new Error('no');
+		}),
+		/^Error: no$/,
+	);
+	await assert.rejects(client.view('ask-2'), { code: 'RUN_UNKNOWN' });
+	assert.deepEqual(await asked(fleet.url, 'SELECT run_id FROM mine'), [{ run_id: 'ask-1' }]);
 });

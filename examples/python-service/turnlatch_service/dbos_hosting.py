@@ -67,7 +67,7 @@ class DbosHosting:
         await self._driver.close()
 
     async def make(self, plan: Plan, skill: str, folder: NewFolder) -> None:
-        """Makes a run and its job in one transaction, in which its folder is put into its place: whoever wants the same
+        """Makes a run and its job in one transaction, in which its folder is put into its place: a request for the same
         id, at whichever service, waits for its end, and no worker sees the first turn before it. The folder is filled
         before: the database ends a transaction that does nothing for some seconds."""
 

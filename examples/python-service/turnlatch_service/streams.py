@@ -82,7 +82,7 @@ async def _steps(service: Service, run_id: str, plan: Plan, last: int) -> AsyncG
             if run is not None and run.status == "running" and (news := listener.news(run.attempt_number)):
                 yield _event("said", compact(news))
             if not await _wake(changed, said, service.stopping):
-                changed.set()  # whoever announces changes may have fallen silent
+                changed.set()  # the announcement of a change may have been lost
                 yield _HEARTBEAT
 
 

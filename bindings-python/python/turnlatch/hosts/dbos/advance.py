@@ -158,7 +158,7 @@ class Advance:
 
     def _free_if_unwanted(self, slot: Held) -> bool:
         def work(db: sa.Connection, _saved: object) -> bool:
-            # Under the run's lock nobody grants the slot, and what the run wants stays as it is read here.
+            # Under the run's lock the slot cannot be granted, and what the run wants stays as it is read here.
             snapshot = self._tables.lock(db, slot.run_id)
             if self._tables.holder(db, slot.slot_id) != slot.holder:
                 return False  # it was given back, or an execution has it by now
