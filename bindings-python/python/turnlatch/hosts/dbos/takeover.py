@@ -33,7 +33,7 @@ class _Lease:
 
     connection: psycopg.Connection[tuple[object, ...]]
     silent_sec: float
-    missing: dict[str, float] = field(default_factory=dict)
+    missing: dict[str, float] = field(default_factory=dict[str, float])
 
     def ask(self, query: str, *values: object) -> list[tuple[object, ...]]:
         """The rows that the server answers, in time or not at all."""
