@@ -62,7 +62,7 @@ async def main(folder: Path, locks: Path | None) -> dict[str, Any]:
                 os.close(descriptor)
             view = await asyncio.wait_for(driver.wait(run_id), 60)
             await driver.settled(run_id)
-            await until(lambda: not processes.alive(), 60)
+            await until(lambda: not processes.running(), 60)
             outcomes.append([waited, status, view["status"], sorted(set(errors))])
             open_before.append(len(os.listdir("/proc/self/fd")))
     await processes.close()

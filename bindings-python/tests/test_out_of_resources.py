@@ -11,6 +11,7 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -159,19 +160,21 @@ def _supervise_without_processes(lifeline: int, folder: Path) -> None:
     os._exit(_supervise.main())
 
 
-def test_a_supervisor_waits_until_it_may_have_a_process(tmp_path: Path) -> None:
-    for folder in (tmp_path, *list(tmp_path.parents)[:2]):
+def test_a_supervisor_waits_until_it_may_have_a_process() -> None:
+    # Another user must reach it, so it is in no folder of the test run's own.
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
         folder.chmod(0o777)
-    lifeline, writer = os.pipe()
-    os.write(writer, b"s")
-    supervisor = multiprocessing.get_context("fork").Process(
-        target=_supervise_without_processes, args=(lifeline, tmp_path)
-    )
-    supervisor.start()
-    supervisor.join(60)
-    os.close(lifeline)
-    os.close(writer)
-    assert supervisor.exitcode == 7
+        lifeline, writer = os.pipe()
+        os.write(writer, b"s")
+        supervisor = multiprocessing.get_context("fork").Process(
+            target=_supervise_without_processes, args=(lifeline, folder)
+        )
+        supervisor.start()
+        supervisor.join(60)
+        os.close(lifeline)
+        os.close(writer)
+        assert supervisor.exitcode == 7
 
 
 def test_a_supervisor_whose_host_gave_up_starts_nothing(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_a_worker_is_lost_in_the_middle_of_a_grant(way: Way, fleet: Fleet, how: 
         await until(lambda: is_present(fleet, "w1"))
         await asyncio.to_thread(fleet.workers[1].close)
         await all_succeed(client, "done-8", "done-9")
-        assert fleet.held() == set()
+        await until(lambda: fleet.held() == set())
 
     fleet.ask(scenario)
 
@@ -109,7 +109,7 @@ def test_a_worker_that_was_cut_off_for_long_is_back_at_once(way: Way, fleet: Fle
         await client.settled("hold-1")
         await asyncio.to_thread(fleet.workers[1].close)
         await all_succeed(client, "done-1")
-        assert fleet.held() == set()
+        await until(lambda: fleet.held() == set())
 
     fleet.ask(scenario)
 
