@@ -23,7 +23,8 @@ fn main() {
         }
         println!("{} {} inputs", seeds.len(), target.name);
     }
-    let words: BTreeSet<String> = words().into_iter().filter(|word| word.len() <= MOST_WORD_BYTES).collect();
+    // libFuzzer takes no empty word.
+    let words: BTreeSet<_> = words().into_iter().filter(|word| (1..=MOST_WORD_BYTES).contains(&word.len())).collect();
     let lines: String = words.iter().map(|word| format!("\"{}\"\n", escaped(word))).collect();
     fs::write(folder.join("words"), lines).expect("a file that can be written");
 }
