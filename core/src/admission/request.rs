@@ -214,21 +214,10 @@ const SESSION_TIMEOUT: &str = "session_timeout_sec";
 /// The current spelling, and the older ones in the order in which they are read.
 const TIMEOUT_SPELLINGS: [&str; 4] =
     [SESSION_TIMEOUT, "interactive_wait_timeout_sec", "hard_wait_timeout_sec", "wait_timeout_sec"];
-const KNOWN_OPTIONS: [&str; 13] = [
-    "run_id",
-    "engine",
-    "execution_mode",
-    "interactive_require_user_reply",
-    "session_timeout_sec",
-    "interactive_wait_timeout_sec",
-    "hard_wait_timeout_sec",
-    "wait_timeout_sec",
-    "interactive_profile",
-    "soft_completion",
-    "interrupted_turn",
-    "input",
-    "parameter",
-];
+const KNOWN_OPTIONS: [&str; 13] = {
+    let [a, b, c, d, e, f, g, h, i, j] = RUNTIME_OPTIONS;
+    ["run_id", a, b, c, d, e, f, g, h, i, j, "input", "parameter"]
+};
 /// Options that cannot be meant otherwise where a manifest has them. `run_id`, `input` and `parameter` can.
 pub(super) const RUNTIME_OPTIONS: [&str; 10] = [
     "engine",
