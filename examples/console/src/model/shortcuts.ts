@@ -43,11 +43,14 @@ export const SHORTCUTS: readonly Shortcut[] = [
 	{ keys: 't', words: 'Change the theme', act: nextTheme },
 ];
 
+const TYPED_INTO = 'input:not([type="radio"], [type="range"], [type="checkbox"]), textarea, select, dialog[open]';
+
 /** Listens until the returned function is called. `?` always works; it shows how to switch the others on. */
 export function listenForKeys(showShortcuts: () => void): () => void {
 	const listen = (event: KeyboardEvent): void => {
 		const target = event.target as HTMLElement;
-		const typing = target.closest('input:not([type="radio"], [type="range"]), textarea, select, dialog') !== null;
+		// A closed dialog keeps the focus until the browser next draws the page, so only an open one counts.
+		const typing = target.closest(TYPED_INTO) !== null;
 		if (typing || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
 		if (event.key === '?') {
 			event.preventDefault();
