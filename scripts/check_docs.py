@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fails if a page links to a file that is not there, or the code map in ARCHITECTURE.md misses a module."""
+"""Fails if a page links to a file that is not there, or the code map in ARCHITECTURE.md misses a folder of the core."""
 
 import pathlib
 import re
@@ -19,11 +19,10 @@ def main() -> int:
             if not (page.parent / target).exists():
                 problems.append(f"{name}: {target} is not there")
     code_map = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    for module in sorted((ROOT / "core/src").rglob("*.rs")):
-        name = module.relative_to(ROOT / "core/src").as_posix()
-        if name not in code_map:
-            problems.append(f"ARCHITECTURE.md: the code map misses core/src/{name}")
-    print("\n".join(problems) or "docs: every link leads somewhere, every module is on the map")
+    for folder in sorted(path for path in (ROOT / "core/src").iterdir() if path.is_dir()):
+        if f"  {folder.name}/ " not in code_map:
+            problems.append(f"ARCHITECTURE.md: the code map misses core/src/{folder.name}/")
+    print("\n".join(problems) or "docs: every link leads somewhere, every folder of the core is on the map")
     return 1 if problems else 0
 
 

@@ -6,12 +6,12 @@ mod request;
 
 use std::sync::Arc;
 
-use crate::codes::{Code, Note};
 use crate::json::{Map, Value};
-use crate::limits::Limits;
-use crate::plan::{ExecutionMode, PlanSettings, RunPlan};
 use crate::schema::{Check, OutputSchema};
 use crate::text;
+use crate::types::codes::{Code, Note};
+use crate::types::limits::Limits;
+use crate::types::plan::{ExecutionMode, PlanSettings, RunPlan};
 use crate::write::{Writable, Writer, json_text, json_value, writable};
 use manifest::Skill;
 use request::Options;

@@ -2,13 +2,15 @@
 //! that keeps failing, how to go on after a restart, and what to tell of a turn whose report cannot be read (HOST-7 to
 //! HOST-10).
 
+pub(crate) mod job;
+
 use serde::{Deserialize, Serialize};
 
 use crate::admission::is_run_id;
-use crate::codes::Code;
-use crate::effect::{Action, Effect};
-use crate::event::{Event, TurnReport};
-use crate::run::Run;
+use crate::lifecycle::run::Run;
+use crate::types::codes::Code;
+use crate::types::effect::{Action, Effect};
+use crate::types::event::{Event, TurnReport};
 use crate::write::{Writable, Writer, serialize_as_written, writable, writable_names};
 
 /// Whether an effect is to be performed, asked right before it would be.

@@ -23,9 +23,9 @@ mod value;
 
 use std::fmt;
 
-use crate::codes::Code;
-use crate::limits::Limits;
 use crate::text::{trim_end, trim_start};
+use crate::types::codes::Code;
+use crate::types::limits::Limits;
 pub(crate) use builder::build;
 #[cfg(feature = "flat-documents")]
 pub use flat::Document;

@@ -33,88 +33,59 @@
 //! ```
 //!
 //! # Reading order
-//! Vocabulary: `time`, `codes`, `limits`, `read`, `write`, `event`, `effect`, `state`, `interaction`, `plan`, `receipt`.
-//! Decisions: `admission`, `schema`, `json`, `evidence`, `ask_user`, `yaml`, `gate`, `wait`, `replies`, `patch`.
-//! Machine: `transition`, `run`, `invariants`, `storage`, `snapshot`, `journal`.
-//! Answers: `views`, `explain`, `timeline`, `observe`, `hosting`, `job`.
+//! `types` is the data; `lifecycle::transition` is the state machine; `turn` says what a finished turn means, `admission` how a
+//! skill and a request become a plan. Imports point one way:
+//! types <- json <- schema, agents <- admission, turn <- lifecycle <- persist <- inspect, hosting.
 
-// vocabulary: plain data, no decisions
-mod codes;
-mod effect;
-mod event;
-mod interaction;
-mod limits;
-mod plan;
+mod admission;
+#[cfg(feature = "streams")]
+mod agents;
+mod hosting;
+mod inspect;
+mod json;
+mod lifecycle;
+mod persist;
 mod read;
-mod receipt;
-mod state;
+mod schema;
 mod text;
-mod time;
+mod turn;
+mod types;
 mod wire;
 mod write;
-// decisions: pure functions, no state
-mod admission;
-mod ask_user;
-mod evidence;
-mod gate;
-mod json;
-mod patch;
-mod replies;
-mod schema;
-#[cfg(feature = "streams")]
-mod stream;
-mod wait;
-mod yaml;
-// machine: the only code that moves state
-mod history;
-mod invariants;
-mod journal;
-mod run;
-mod snapshot;
-mod storage;
-mod transition;
-// answers
-mod explain;
-mod hosting;
-mod job;
-#[cfg(feature = "observe")]
-mod observe;
-mod timeline;
-mod views;
 
 pub use admission::{HostSettings, Manifest, Problem, Refusal, RunRequest, SkillView, admit, describe_skill};
-pub use codes::{Code, CodeInfo, CodeKind, Note};
-pub use effect::{Action, Effect, Notice, ResumeFrom};
-pub use event::{Event, Message, PlainMember, RecordedTurn, Reply, TurnReport, Usage};
-pub use evidence::{DONE_MARKER, Evidence, Marker, OutputState, Source};
-#[doc(hidden)]
-pub use explain::reading_steps;
-pub use explain::{Explanation, WhyNot, evaluate_turn};
-pub use gate::{Decision, GateCheck, GateResult, Judged, Verdict};
+#[cfg(feature = "streams")]
+pub use agents::{Decoded, Piece, Progress, Sticky, Stream, StreamDecoder, StreamFormat, decode_stream};
+pub use hosting::job::{Job, RequestKind, read_job, request_event};
 pub use hosting::{Attach, Due, Found, GivenUp, Perform, Resumption, run_of_slot, unreadable_report};
-pub use interaction::{
-    ChoiceOption, FreeForm, InteractionKind, InteractionRecord, PendingInteraction, Question, ResolutionMode,
-};
-pub use job::{Job, RequestKind, read_job, request_event};
-pub use journal::{JOURNAL_VERSION, Journal, JournalEntry, JudgedParts, Replayed, replay};
-pub use json::{Document, Map, Value, parse_json};
-pub use limits::Limits;
+#[doc(hidden)]
+pub use inspect::explain::reading_steps;
+pub use inspect::explain::{Explanation, WhyNot, evaluate_turn};
 #[cfg(feature = "observe")]
-pub use observe::{Observation, Ruled};
-pub use patch::{PatchWording, patch_skill};
-pub use plan::{ExecutionMode, InterruptedTurn, PlanSettings, Profile, RunPlan, SoftCompletion};
-pub use receipt::{Receipt, ReceiptKind, Rejected, Resolved};
-pub use run::{Applied, Keep, Outstanding, Prepared, Run};
+pub use inspect::observation::{Observation, Ruled};
+pub use inspect::timeline::{Actor, Step};
+pub use inspect::views::{Allowed, AllowedRequest, InteractionView, OptionView, PendingView, StatusView};
+pub use json::{Document, Map, Value, parse_json};
+pub use lifecycle::run::{Applied, Keep, Outstanding, Prepared, Run};
+pub use persist::digest::LoadError;
+pub use persist::journal::{JOURNAL_VERSION, Journal, JournalEntry, JudgedParts, Replayed, replay};
+pub use persist::snapshot::SNAPSHOT_VERSION;
 #[cfg(feature = "host-validator")]
 pub use schema::use_schema_engine;
 pub use schema::{Check, OutputSchema, SchemaEngine, SchemaProblem, SchemaValidator, Violation};
-pub use snapshot::SNAPSHOT_VERSION;
-pub use state::{Outcome, RunError, Status};
-pub use storage::LoadError;
-#[cfg(feature = "streams")]
-pub use stream::{Decoded, Piece, Progress, Sticky, Stream, StreamDecoder, StreamFormat, decode_stream};
 pub use text::display_text;
-pub use time::Timestamp;
-pub use timeline::{Actor, Step};
-pub use views::{Allowed, AllowedRequest, InteractionView, OptionView, PendingView, StatusView};
+pub use turn::evidence::{DONE_MARKER, Evidence, Marker, OutputState, Source};
+pub use turn::gate::{Decision, GateCheck, GateResult, Judged, Verdict};
+pub use turn::patch::{PatchWording, patch_skill};
+pub use types::codes::{Code, CodeInfo, CodeKind, Note};
+pub use types::effect::{Action, Effect, Notice, ResumeFrom};
+pub use types::event::{Event, Message, PlainMember, RecordedTurn, Reply, TurnReport, Usage};
+pub use types::interaction::{
+    ChoiceOption, FreeForm, InteractionKind, InteractionRecord, PendingInteraction, Question, ResolutionMode,
+};
+pub use types::limits::Limits;
+pub use types::plan::{ExecutionMode, InterruptedTurn, PlanSettings, Profile, RunPlan, SoftCompletion};
+pub use types::receipt::{Receipt, ReceiptKind, Rejected, Resolved};
+pub use types::state::{Outcome, RunError, Status};
+pub use types::time::Timestamp;
 pub use write::{Writable, Writer, json_text, json_value, push_json};

@@ -8,10 +8,10 @@ use std::borrow::Cow;
 use std::fmt::Display;
 use std::sync::Arc;
 
-use crate::codes::Code;
 use crate::json::Value;
 use crate::text;
-use crate::time::Timestamp;
+use crate::types::codes::Code;
+use crate::types::time::Timestamp;
 use crate::write::json_text;
 
 /// Data that can be read back.

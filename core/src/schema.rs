@@ -25,11 +25,11 @@ use std::sync::Arc;
 #[cfg(feature = "host-validator")]
 pub use self::engine::use_schema_engine;
 pub use self::engine::{SchemaEngine, SchemaValidator};
-use crate::codes::Code;
 use crate::json::{self, Document, Value};
-use crate::limits::Limits;
 use crate::read::{Readable, Reading};
 use crate::text::{TextSet, display_text, head};
+use crate::types::codes::Code;
+use crate::types::limits::Limits;
 use crate::wire::record;
 use crate::write::{Writable, Writer, json_text, serialize_as_written};
 

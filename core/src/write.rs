@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use serde_json::Number;
 
-use crate::codes::Code;
 use crate::json::{self, Map, Value};
 use crate::text::push_number;
-use crate::time::Timestamp;
+use crate::types::codes::Code;
+use crate::types::time::Timestamp;
 
 /// Data that can be written as JSON.
 pub trait Writable {

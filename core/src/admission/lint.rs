@@ -1,9 +1,9 @@
 //! Gate lint: what will go wrong with this schema, said before money is spent (ADM-8).
 
-use crate::codes::{Code, Note};
-use crate::evidence::DONE_MARKER;
-use crate::plan::ExecutionMode;
 use crate::schema::OutputSchema;
+use crate::turn::evidence::DONE_MARKER;
+use crate::types::codes::{Code, Note};
+use crate::types::plan::ExecutionMode;
 
 /// Warnings about a skill's output schema.
 pub(super) fn gate_warnings(mode: ExecutionMode, schema: Option<&OutputSchema>) -> Vec<Note> {

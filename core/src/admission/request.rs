@@ -1,14 +1,14 @@
 //! The client's side: the request and its options (ADM-1, ADM-4, ADM-5).
 
 use super::{Problem, RunRequest, found, is_run_id};
-use crate::codes::{Code, Note};
 use crate::json::{self, Map, Value};
-use crate::limits::Limits;
-use crate::plan::{
-    DEFAULT_SESSION_TIMEOUT_SEC, ExecutionMode, InterruptedTurn, MAX_SESSION_TIMEOUT_SEC, Profile, SoftCompletion,
-};
 use crate::read::{Readable, read};
 use crate::text;
+use crate::types::codes::{Code, Note};
+use crate::types::limits::Limits;
+use crate::types::plan::{
+    DEFAULT_SESSION_TIMEOUT_SEC, ExecutionMode, InterruptedTurn, MAX_SESSION_TIMEOUT_SEC, Profile, SoftCompletion,
+};
 
 /// A request as far as it could be read.
 pub(super) struct Options {

@@ -11,9 +11,9 @@ use super::engine::SchemaValidator;
 use super::graph::{self, DIALECTS, Dialect, Draft, MAX_PROBLEMS, Reading};
 use super::work::{self, Plan};
 use super::{Check, MESSAGE_BYTES, SchemaProblem, Violation, guard, pattern};
-use crate::codes::Code;
 use crate::json::Document;
 use crate::text::{head, quoted};
+use crate::types::codes::Code;
 
 /// Compiles a schema that is whole, linear and bounded, or says everything that is against it.
 pub(super) fn compile(text: &str, schema: &Value) -> Result<BuiltIn, Vec<SchemaProblem>> {

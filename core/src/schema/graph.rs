@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use super::SchemaProblem;
 use super::work::{CHECK_BUDGET, uniqueness};
-use crate::codes::Code;
 use crate::json;
+use crate::types::codes::Code;
 
 /// One subschema, as far as it decides how much work a check is.
 #[derive(Default)]

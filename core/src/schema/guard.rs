@@ -1,7 +1,7 @@
 //! What is refused before the validator compiles it: schemas whose unfolding explodes, and those that never arrive.
 
 use super::graph::{MAX_NODES, Node, Reading};
-use crate::codes::Code;
+use crate::types::codes::Code;
 
 /// Adds the problems of a schema that would take unbounded work, and says in which order its nodes can be summed up.
 ///

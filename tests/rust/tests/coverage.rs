@@ -72,7 +72,7 @@ fn the_code_table_in_the_docs_is_the_one_in_the_core() {
     }
     let path = repository().join("docs/codes.md");
     let text = format!(
-        "# Codes\n\nEvery stable code, once. This page is written from the table in `core/src/codes.rs` \
+        "# Codes\n\nEvery stable code, once. This page is written from the table in `core/src/types/codes.rs` \
          (`UPDATE_VECTORS=1`), which\n`cargo run -p turnlatch --example codes` prints too.\n\n{table}"
     );
     if std::env::var_os("UPDATE_VECTORS").is_some() {

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::{DIALECTS, Draft, Place, Reader, dialect};
-use crate::codes::Code;
 use crate::text::quoted;
+use crate::types::codes::Code;
 
 impl<'v> Reader<'v> {
     pub(super) fn reference(&mut self, id: u32, keyword: &'v str, value: &'v Value) {

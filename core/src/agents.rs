@@ -1,0 +1,176 @@
+//! Decoders: what an agent's command line printed, as the messages, the session and the failure of its turn (STREAM-1 to
+//! STREAM-9).
+//!
+//! Rows are decoded as they come, however they are cut, and what a decoder keeps is bounded whatever it is fed. Each format
+//! has a file of its own that says what its rows mean; `decoder` finds the rows.
+
+mod decoder;
+mod failure;
+mod formats;
+mod rows;
+mod turn;
+
+use crate::json::Value;
+use crate::read::{Misread, read};
+use crate::types::codes::Note;
+use crate::types::event::{Message, TurnReport, Usage};
+use crate::types::receipt::Rejected;
+use crate::wire::{names, record};
+use crate::write::writable;
+
+pub use decoder::{StreamDecoder, decode_stream};
+
+/// How an agent's command line writes its turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StreamFormat {
+    /// Everything is the assistant's text.
+    #[default]
+    Text,
+    /// JSON lines with `role` and `text` (or `content`); a line that is none of these is never the assistant's.
+    Ndjson,
+    /// `codex exec --json`.
+    CodexJsonl,
+    /// `claude --print --output-format stream-json --verbose`.
+    ClaudeStreamJson,
+    /// `qwen --output-format stream-json`: Claude's rows, but an error is told in the assistant's text alone.
+    QwenStreamJson,
+    /// `gemini --output-format stream-json`.
+    GeminiStreamJson,
+    /// `gemini --output-format json`: one object, at the end; of a failed turn at the end of stderr.
+    GeminiJson,
+    /// `opencode run --format json`.
+    OpencodeJson,
+    /// `pi --print --mode json`.
+    PiJson,
+    /// What an agent of the Agent Client Protocol answers: one process for many turns.
+    Acp,
+}
+
+names!(StreamFormat {
+    "text" => Text,
+    "ndjson" => Ndjson,
+    "codex-jsonl" => CodexJsonl,
+    "claude-stream-json" => ClaudeStreamJson,
+    "qwen-stream-json" => QwenStreamJson,
+    "gemini-stream-json" => GeminiStreamJson,
+    "gemini-json" => GeminiJson,
+    "opencode-json" => OpencodeJson,
+    "pi-json" => PiJson,
+    "acp" => Acp,
+});
+
+/// Everything that an agent's process printed in a turn.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stream {
+    /// How it is written.
+    pub format: StreamFormat,
+    /// What it printed.
+    pub stdout: String,
+    /// What it complained of. Nothing is decided by it, but by [`StreamFormat::GeminiJson`], which tells failures there.
+    pub stderr: Option<String>,
+    /// How the process ended; absent while it goes on living.
+    pub exit_code: Option<i64>,
+}
+
+record!(Stream { format, stdout, stderr, exit_code });
+
+/// What a turn's stream says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Decoded {
+    /// The words of the assistant, and beginnings of what tools, users and thoughts said between them.
+    pub messages: Vec<Message>,
+    /// By which the agent's session can be resumed.
+    pub session_handle: Option<String>,
+    /// Why the turn failed, as a code.
+    pub failure_reason: Option<String>,
+    /// What the turn cost, as far as the agent tells.
+    pub usage: Option<Usage>,
+    /// What was strange on the way.
+    pub diagnostics: Vec<Note>,
+}
+
+writable!(Decoded { messages, session_handle, failure_reason, usage, diagnostics });
+
+/// How a process takes its turns that lives on after one.
+#[derive(Clone, Debug, Default)]
+pub struct Sticky {
+    /// The line by which it says that a turn is over, if its format does not say it.
+    pub end_of_turn: Option<String>,
+    /// The folder it works in, for those that are told.
+    pub work_folder: String,
+    conversation: formats::acp::Conversation,
+}
+
+impl Sticky {
+    /// A process of a format that has an end of a turn, or says it with this line.
+    #[must_use]
+    pub fn new(end_of_turn: Option<String>, work_folder: String) -> Sticky {
+        Sticky { end_of_turn, work_folder, conversation: formats::acp::Conversation::default() }
+    }
+}
+
+/// What came of some bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// What was said, in order, for people who look on.
+    pub pieces: Vec<Piece>,
+    /// Whether the stream says that the turn is over; a process that stays alive does not say it by ending.
+    pub turn_over: bool,
+    /// Nothing more is read, because there is too much of it or it is not UTF-8: the process can be ended.
+    pub stop: bool,
+    /// What the agent asks for on the way and is to be given, in order: texts for its stdin.
+    pub write: Vec<String>,
+}
+
+writable!(Progress { pieces, turn_over, stop, write });
+
+/// A piece of a message, as it came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Which message of the turn it belongs to, counted from 0; pieces of one message are joined.
+    pub message: u64,
+    /// Whose words these are.
+    pub role: String,
+    /// The words.
+    pub text: String,
+}
+
+writable!(Piece { message, role, text });
+
+impl StreamFormat {
+    /// The format with this name.
+    ///
+    /// # Errors
+    /// [`Rejected`] with `EVENT_MALFORMED` if there is none.
+    pub fn from_name(name: &str) -> Result<StreamFormat, Rejected> {
+        read(Value::String(name.to_owned()))
+            .map_err(|misread: Misread| Rejected::malformed(misread.sentence("the stream's format")))
+    }
+
+    /// Whether a turn that came to its end has said so.
+    const fn has_end_row(self) -> bool {
+        !matches!(self, StreamFormat::Text | StreamFormat::Ndjson)
+    }
+}
+
+impl Stream {
+    /// Reads a stream from a value that a binding made of its runtime's own data.
+    ///
+    /// # Errors
+    /// [`Rejected`] with `EVENT_MALFORMED` if it is not in the documented form.
+    pub fn from_value(value: Value) -> Result<Stream, Rejected> {
+        read(value).map_err(|misread: Misread| Rejected::malformed(misread.sentence("the stream")))
+    }
+}
+
+impl TurnReport {
+    /// What the turn's stream says, as its report. What the host says itself counts more: a turn that it ended for its
+    /// time has timed out, whatever the agent made of it.
+    pub fn take_decoded(&mut self, decoded: Decoded) {
+        self.messages = Some(decoded.messages);
+        self.session_handle = self.session_handle.take().or(decoded.session_handle);
+        self.failure_reason = self.failure_reason.take().or(decoded.failure_reason);
+        self.usage = self.usage.or(decoded.usage);
+        self.diagnostics.extend(decoded.diagnostics);
+    }
+}

@@ -1,0 +1,301 @@
+//! Reading a stream while it is written: rows are put together from chunks and handed to their format.
+
+use super::formats::{acp, claude, codex, gemini, ndjson, opencode, pi};
+use super::rows::MAX_ROW_DEPTH;
+use super::turn::Turn;
+use super::{Decoded, Progress, Sticky, Stream, StreamFormat};
+use crate::json::{self, Outline};
+use crate::types::limits::Limits;
+use crate::types::receipt::Rejected;
+use crate::write::json_text;
+
+/// The longest row that is read. Twice what a turn may say, since a row escapes it.
+const MAX_ROW_BYTES: usize = 2 * Limits::DEFAULT.turn_text_bytes;
+
+/// Reads a process's stream while it is written, and says what to write to the process.
+#[derive(Clone, Debug)]
+pub struct StreamDecoder {
+    format: StreamFormat,
+    text_limit: usize,
+    /// How the turns of a process that lives on are told apart.
+    sticky: Option<Sticky>,
+    /// What came of a row that has not ended.
+    begun: Vec<u8>,
+    /// The rest of this row is thrown away.
+    skipping: bool,
+    /// What a sticky process printed behind the end of a turn.
+    later: Vec<u8>,
+    /// Where in it the next turn begins.
+    later_from: usize,
+    turn: Turn,
+}
+
+impl StreamDecoder {
+    /// A decoder of a process that ends with its turn. It keeps the assistant's text up to `text_limit` bytes and what
+    /// passes it, so that the gates see that it was too much: the plan's `turn_text_bytes`.
+    #[must_use]
+    pub fn new(format: StreamFormat, text_limit: usize) -> StreamDecoder {
+        StreamDecoder {
+            format,
+            text_limit,
+            sticky: None,
+            begun: Vec::new(),
+            skipping: false,
+            later: Vec::new(),
+            later_from: 0,
+            turn: Turn::new(text_limit),
+        }
+    }
+
+    /// A decoder of a process that lives on after a turn.
+    ///
+    /// # Errors
+    /// [`Rejected`] with `EVENT_MALFORMED` if the format cannot say when a turn is over.
+    pub fn sticky(format: StreamFormat, text_limit: usize, sticky: Sticky) -> Result<StreamDecoder, Rejected> {
+        let is_line = |line: &str| !line.is_empty() && !line.contains(['\n', '\r']);
+        let fits = match (format, &sticky.end_of_turn) {
+            (StreamFormat::Text | StreamFormat::Ndjson, Some(line)) => is_line(line),
+            (StreamFormat::ClaudeStreamJson | StreamFormat::Acp, None) => true,
+            _ => false,
+        };
+        if !fits {
+            return Err(Rejected::malformed(
+                "a process lives on after a turn with `claude-stream-json` and `acp`, which say themselves when a turn \
+                 is over, and with `text` and `ndjson`, which need one line for `end_of_turn`",
+            ));
+        }
+        Ok(StreamDecoder { sticky: Some(sticky), ..StreamDecoder::new(format, text_limit) })
+    }
+
+    /// What to write to the process to give it a prompt, or a reply. A process that ends with its turn is given the text
+    /// as it is, and then the end of its input.
+    pub fn prompt(&mut self, words: &str) -> String {
+        let Some(sticky) = &mut self.sticky else { return words.to_owned() };
+        match self.format {
+            StreamFormat::ClaudeStreamJson => claude::prompt(words),
+            StreamFormat::Acp => sticky.conversation.prompt(words),
+            StreamFormat::Text => words.replace("\r\n", " ").replace(ends_line, " ") + "\n",
+            // Nothing of it is lost in a string.
+            _ => json_text(&words) + "\n",
+        }
+    }
+
+    /// Takes the next bytes of stdout, cut anywhere, and says what they brought. When a turn is over, what a sticky
+    /// process has printed behind its end is kept until [`StreamDecoder::finish`] was called; it is read with the next
+    /// bytes, also with none.
+    pub fn feed(&mut self, bytes: &[u8]) -> Progress {
+        // Most have nothing to wait for, and are read where they are.
+        if self.later.is_empty() {
+            let rest = self.read(bytes);
+            self.later.extend_from_slice(bytes.get(bytes.len() - rest..).unwrap_or_default());
+        } else {
+            self.later.extend_from_slice(bytes);
+            self.read_later();
+        }
+        self.later.truncate(self.later_from + MAX_ROW_BYTES);
+        Progress {
+            pieces: self.turn.take_pieces(),
+            turn_over: self.turn.is_over,
+            stop: self.turn.is_not_utf8 || self.turn.is_too_large(),
+            write: self.sticky.as_mut().map(|sticky| sticky.conversation.take_answers()).unwrap_or_default(),
+        }
+    }
+
+    /// What the turn says, now that it is over. The decoder of a sticky process is then ready for the next turn.
+    pub fn finish(&mut self, stderr: &str, exit_code: Option<i64>) -> Decoded {
+        if self.sticky.is_none() || exit_code.is_some() {
+            self.end_of_stream(stderr);
+        }
+        self.end_turn(stderr, exit_code)
+    }
+
+    fn end_turn(&mut self, stderr: &str, exit_code: Option<i64>) -> Decoded {
+        let mut turn = std::mem::replace(&mut self.turn, Turn::new(self.text_limit));
+        turn.tell_exit(exit_code, stderr, self.format.has_end_row());
+        turn.decoded()
+    }
+
+    fn feed_text(&mut self, bytes: &[u8]) {
+        if self.turn.is_not_utf8 {
+            return;
+        }
+        let mut begun = std::mem::take(&mut self.begun);
+        begun.extend_from_slice(bytes);
+        match simdutf8::compat::from_utf8(&begun) {
+            Ok(text) => self.turn.say_piece(text),
+            Err(fault) => {
+                // What stands before the fault was said, wherever the bytes were cut.
+                let (good, rest) = begun.split_at(fault.valid_up_to());
+                self.turn.say_piece(str::from_utf8(good).unwrap_or_default());
+                // Without a length the fault is a character that is not all there yet.
+                self.turn.is_not_utf8 = fault.error_len().is_some();
+                if !self.turn.is_not_utf8 {
+                    self.begun = rest.to_vec();
+                }
+            }
+        }
+    }
+
+    /// Reads the bytes, or those of them that belong to this turn. Returns how many are left.
+    fn read(&mut self, bytes: &[u8]) -> usize {
+        match self.format {
+            StreamFormat::Text if self.sticky.is_none() => self.feed_text(bytes),
+            StreamFormat::GeminiJson => self.keep(bytes),
+            _ => return self.feed_rows(bytes),
+        }
+        0
+    }
+
+    fn feed_rows(&mut self, mut bytes: &[u8]) -> usize {
+        let is_sticky = self.sticky.is_some();
+        while !(is_sticky && self.turn.is_over)
+            && let Some((row, rest)) = memchr::memchr(b'\n', bytes).and_then(|end| bytes.split_at_checked(end))
+        {
+            self.end_row(row);
+            bytes = rest.get(1..).unwrap_or_default();
+        }
+        if is_sticky && self.turn.is_over {
+            return bytes.len();
+        }
+        self.keep(bytes);
+        0
+    }
+
+    /// Reads what was kept. Many turns may have ended in it, so what is left for the next is not moved for each.
+    fn read_later(&mut self) {
+        let (mut later, mut from) = (std::mem::take(&mut self.later), self.later_from);
+        from = later.len() - self.read(later.get(from..).unwrap_or_default());
+        if from > later.len() / 2 {
+            later.drain(..from);
+            from = 0;
+        }
+        (self.later, self.later_from) = (later, from);
+    }
+
+    /// Keeps the beginning of a row, unless it grows too long.
+    fn keep(&mut self, bytes: &[u8]) {
+        if self.skipping || self.begun.len() + bytes.len() > MAX_ROW_BYTES {
+            self.skipping = true;
+            self.begun = Vec::new();
+        } else {
+            self.begun.extend_from_slice(bytes);
+        }
+        // A line of text that is longer than a turn may be is not waited for.
+        if self.format == StreamFormat::Text && self.begun.len() > self.text_limit {
+            let line = std::mem::take(&mut self.begun);
+            self.feed_text(&line);
+        }
+    }
+
+    fn end_row(&mut self, end: &[u8]) {
+        if self.begun.is_empty() && !self.skipping && end.len() <= MAX_ROW_BYTES {
+            self.row(end);
+            return;
+        }
+        self.keep(end);
+        if std::mem::take(&mut self.skipping) {
+            self.turn.rows_too_long += 1;
+        } else {
+            let row = std::mem::take(&mut self.begun);
+            self.row(&row);
+        }
+    }
+
+    fn row(&mut self, bytes: &[u8]) {
+        let Ok(text) = simdutf8::basic::from_utf8(bytes) else {
+            self.turn.is_not_utf8 = true;
+            return;
+        };
+        self.turn.rows += 1;
+        if let Some(end_of_turn) = self.sticky.as_ref().and_then(|sticky| sticky.end_of_turn.as_deref())
+            && text.strip_suffix('\r').unwrap_or(text) == end_of_turn
+        {
+            self.turn.is_over = true;
+            return;
+        }
+        if self.format == StreamFormat::Text {
+            self.turn.say_piece(text);
+            self.turn.say_piece("\n");
+            return;
+        }
+        // Each of these repeats the whole message so far, and the row that ends it has all of it.
+        if self.format == StreamFormat::PiJson && text.starts_with(r#"{"type":"message_update""#) {
+            return;
+        }
+        if json::trim(text).is_empty() {
+            return;
+        }
+        let outline = Outline::read(text, MAX_ROW_DEPTH).ok();
+        let Some(row) = outline.as_ref().map(Outline::whole).filter(|whole| whole.is_object()) else {
+            self.turn.unknown(text);
+            return;
+        };
+        let turn = &mut self.turn;
+        let is_known = match self.format {
+            StreamFormat::Text | StreamFormat::GeminiJson => true,
+            StreamFormat::Ndjson => ndjson::row(turn, row),
+            StreamFormat::CodexJsonl => codex::row(turn, row),
+            StreamFormat::ClaudeStreamJson | StreamFormat::QwenStreamJson => claude::row(turn, row),
+            StreamFormat::GeminiStreamJson => gemini::row(turn, row),
+            StreamFormat::OpencodeJson => opencode::row(turn, row),
+            StreamFormat::PiJson => pi::row(turn, row),
+            StreamFormat::Acp => {
+                let is_known = acp::row(turn, row, self.sticky.as_ref().map(|sticky| &sticky.conversation));
+                if let Some(sticky) = &mut self.sticky {
+                    sticky.conversation.answer(row, &sticky.work_folder);
+                }
+                is_known
+            }
+        };
+        if !is_known {
+            self.turn.unknown(text);
+        }
+    }
+
+    /// What can only be told when nothing more comes.
+    fn end_of_stream(&mut self, stderr: &str) {
+        // What is too large was not read to its end, so that where it stops says nothing.
+        if self.turn.is_too_large() {
+            return;
+        }
+        match self.format {
+            StreamFormat::Text if self.sticky.is_none() => {
+                self.turn.is_not_utf8 |= !std::mem::take(&mut self.begun).is_empty();
+            }
+            StreamFormat::GeminiJson if std::mem::take(&mut self.skipping) => self.turn.rows_too_long += 1,
+            StreamFormat::GeminiJson => match String::from_utf8(std::mem::take(&mut self.begun)) {
+                Ok(stdout) => gemini::whole(&mut self.turn, &stdout, stderr),
+                Err(_) => self.turn.is_not_utf8 = true,
+            },
+            // What ended with a line feed has left nothing behind it that could be a row.
+            _ if self.begun.is_empty() && !self.skipping => {}
+            _ => self.end_row(b""),
+        }
+        match self.format {
+            StreamFormat::QwenStreamJson => claude::guess_failure(&mut self.turn),
+            StreamFormat::OpencodeJson => opencode::note_permission(&mut self.turn, stderr),
+            _ => {}
+        }
+    }
+}
+
+/// Decodes the whole of a turn's stream.
+#[must_use]
+pub fn decode_stream(stream: &Stream) -> Decoded {
+    // What is there already need not be cut; the gates see how large it is.
+    let mut decoder = StreamDecoder::new(stream.format, usize::MAX);
+    decoder.turn.is_watched = false;
+    decoder.feed(stream.stdout.as_bytes());
+    let stderr = stream.stderr.as_deref().unwrap_or_default();
+    // There is no more to come, whether the process lives on or not.
+    decoder.end_of_stream(stderr);
+    decoder.end_turn(stderr, stream.exit_code)
+}
+
+/// Whether some program would take the character for the end of a line.
+fn ends_line(character: char) -> bool {
+    matches!(character, '\n'..='\r' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,173 @@
+//! Answers to "why" and "why not" (GATE-9).
+
+use crate::lifecycle::run::Run;
+use crate::schema::Violation;
+use crate::turn::evidence::{self, Marker, OutputState};
+use crate::turn::gate::{self, Decision, Judged, Position};
+use crate::types::event::TurnReport;
+use crate::types::plan::{Profile, RunPlan, SoftCompletion};
+use crate::types::state::{Outcome, Status};
+use crate::write::{Writable, Writer, serialize_as_written, writable};
+
+/// Why a run is where it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// Where it is.
+    pub status: Status,
+    /// Why, in a sentence.
+    pub reason: String,
+    /// The code, if it ended without success.
+    pub code: Option<String>,
+    /// Why its last turn ended as it did.
+    pub decision: Option<Decision>,
+}
+
+writable!(Explanation { status, reason, code, decision });
+
+/// What keeps a run from a status.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WhyNot {
+    /// The status that was asked for.
+    pub target: Status,
+    /// Whether the run has it already.
+    pub reached: bool,
+    /// What is missing or in the way, one thing each.
+    pub reasons: Vec<String>,
+    /// Where the output does not fit the schema.
+    pub violations: Vec<Violation>,
+}
+
+impl Writable for WhyNot {
+    fn write(&self, out: &mut Writer) {
+        out.object(|out| {
+            out.member("target", &self.target);
+            out.member("reached", &self.reached);
+            out.member("reasons", &self.reasons);
+            if !self.violations.is_empty() {
+                out.member("violations", &self.violations);
+            }
+        });
+    }
+}
+
+serialize_as_written!(WhyNot);
+
+/// Judges one turn by itself, as if it were the given attempt of a run of this plan.
+#[must_use]
+pub fn evaluate_turn(plan: &RunPlan, report: &TurnReport) -> Judged {
+    gate::judge(plan, Position { attempt_number: report.attempt_number, interactions: 0 }, report).told()
+}
+
+/// How many bytes were looked at to read a turn: the measure by which the tests show that work is linear.
+#[doc(hidden)]
+#[must_use]
+pub fn reading_steps(plan: &RunPlan, report: &TurnReport) -> u64 {
+    evidence::read(plan, report).steps
+}
+
+impl Run {
+    /// Why the run is where it is.
+    #[must_use]
+    pub fn explain(&self) -> Explanation {
+        let code = match self.outcome() {
+            Some(Outcome::Failed(error) | Outcome::Canceled(error)) => Some(error.code.clone()),
+            Some(Outcome::Succeeded { .. }) | None => None,
+        };
+        Explanation { status: self.status(), reason: self.reason(), code, decision: self.decision() }
+    }
+
+    fn reason(&self) -> String {
+        let attempt = self.attempt_number();
+        match (self.status(), self.outcome(), self.brief()) {
+            (Status::Queued, _, _) if attempt == 0 => "the run waits for its first slot".to_owned(),
+            (Status::Queued, _, _) => format!("the run waits for a slot after attempt {attempt}"),
+            (Status::Running, _, _) => format!("attempt {attempt} is under way"),
+            (Status::WaitingUser, _, Some(decision)) => {
+                let until = match self.pending().and_then(|pending| pending.deadline_at) {
+                    Some(at) => format!("until {}", at.as_millis()),
+                    None => "without a deadline".to_owned(),
+                };
+                format!("{}: {}; {until}", decision.rule(), decision.message())
+            }
+            (_, Some(Outcome::Failed(error)), Some(decision)) if decision.code() == Some(&error.code) => {
+                format!("{}: {}", decision.rule(), error.message)
+            }
+            (_, Some(Outcome::Failed(error) | Outcome::Canceled(error)), _) => error.message.clone(),
+            (_, _, Some(decision)) => format!("{}: {}", decision.rule(), decision.message()),
+            (_, _, None) => "nothing has been decided yet".to_owned(),
+        }
+    }
+
+    /// What keeps the run from a status.
+    #[must_use]
+    pub fn why_not(&self, target: Status) -> WhyNot {
+        let reached = self.status() == target;
+        let mut answer = WhyNot { target, reached, reasons: Vec::new(), violations: Vec::new() };
+        if reached {
+            return answer;
+        }
+        if self.status().is_end() {
+            answer.reasons.push(format!("the run has ended: {}", self.reason()));
+        }
+        match target {
+            Status::Succeeded => self.why_not_succeeded(&mut answer),
+            Status::WaitingUser => self.why_not_waiting(&mut answer),
+            Status::Failed => answer.reasons.push("nothing has failed".to_owned()),
+            Status::Canceled => answer.reasons.push("nobody has canceled the run".to_owned()),
+            Status::Queued => answer.reasons.push("the run needs no new slot".to_owned()),
+            Status::Running => self.why_not_running(&mut answer),
+        }
+        answer
+    }
+
+    fn why_not_succeeded(&self, answer: &mut WhyNot) {
+        let Some(decision) = self.decision() else {
+            answer.reasons.push("no turn has finished yet".to_owned());
+            return;
+        };
+        let evidence = &decision.evidence;
+        if self.plan().is_interactive() && evidence.marker != Marker::Found {
+            answer.reasons.push(match evidence.marker {
+                Marker::Declined => "the agent says it is not done".to_owned(),
+                Marker::Absent | Marker::Found => "the last turn has no done marker".to_owned(),
+            });
+        }
+        let (has_schema, output) = (self.plan().output_schema.is_some(), evidence.output);
+        match output {
+            OutputState::Missing if has_schema => answer.reasons.push("the last turn has no output object".to_owned()),
+            OutputState::Unparsable if has_schema => {
+                answer.reasons.push("the last turn's output cannot be read".to_owned());
+            }
+            OutputState::Invalid => {
+                answer.reasons.push("the last turn's output does not fit the schema".to_owned());
+                answer.violations.clone_from(&evidence.violations);
+            }
+            OutputState::Valid if evidence.asks => answer.reasons.push("the last turn asks the user".to_owned()),
+            OutputState::Valid if self.plan().soft_completion == SoftCompletion::Never => {
+                answer.reasons.push("soft completion is switched off".to_owned());
+            }
+            OutputState::Missing | OutputState::Unparsable | OutputState::Valid | OutputState::Unchecked => {}
+        }
+        let told = self.status() == Status::Failed;
+        if let Some(code) = decision.code.as_ref().filter(|_| !told) {
+            answer.reasons.push(format!("{}: {} ({code})", decision.rule, decision.message));
+        }
+    }
+
+    fn why_not_waiting(&self, answer: &mut WhyNot) {
+        if !self.plan().is_interactive() {
+            answer.reasons.push("the run is in mode `auto`; it never waits".to_owned());
+        } else if !self.status().is_end() {
+            answer.reasons.push("no question is open".to_owned());
+        }
+    }
+
+    fn why_not_running(&self, answer: &mut WhyNot) {
+        answer.reasons.push(match (self.status(), self.plan().profile) {
+            (Status::Queued, _) => "no slot has been granted yet".to_owned(),
+            (Status::WaitingUser, Profile::Resumable) => "a reply, then a slot, must come first".to_owned(),
+            (Status::WaitingUser, Profile::StickyProcess) => "a reply must come first".to_owned(),
+            _ => "no turn is under way".to_owned(),
+        });
+    }
+}

@@ -1,0 +1,161 @@
+//! The timeline: a journal read line by line, each with what it did to the run (HIST-5).
+
+use std::sync::Arc;
+
+use crate::lifecycle::invariants;
+use crate::lifecycle::run::Run;
+use crate::persist::digest::LoadError;
+use crate::persist::journal::{Link, invalid, read_line};
+use crate::text::display_text;
+use crate::turn::gate::Decision;
+use crate::types::event::Event;
+use crate::types::interaction::ResolutionMode;
+use crate::types::plan::RunPlan;
+use crate::types::state::Status;
+use crate::types::time::Timestamp;
+use crate::write::{writable, writable_names};
+
+/// One entry of a journal as a person reads it: what happened, by whom, and where the run stood after it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// The run's revision after it.
+    pub revision: u64,
+    /// The time the host gave.
+    pub at: Timestamp,
+    /// The name of what happened. A turn is `turn_finished`, also where only its decision was recorded.
+    pub event: &'static str,
+    /// Who brought it.
+    pub by: Actor,
+    /// Where the run was after it.
+    pub status: Status,
+    /// The number of the last turn that had started.
+    pub attempt_number: u32,
+    /// Why the run was there.
+    pub reason: String,
+    /// The code, if the run had ended without success.
+    pub code: Option<String>,
+    /// The slot that the run held.
+    pub slot_id: Option<String>,
+    /// The question that was asked or came to its end.
+    pub interaction_id: Option<u64>,
+    /// The question, if one was asked, with control and bidi characters made visible.
+    pub prompt: Option<String>,
+    /// When waiting ends by itself, if a question was asked and it does.
+    pub deadline_at: Option<Timestamp>,
+    /// The answer that the agent gets.
+    pub response: Option<String>,
+    /// How the question came to its end.
+    pub resolution_mode: Option<ResolutionMode>,
+    /// What the gates said of a turn.
+    pub decision: Option<Decision>,
+}
+
+writable!(Step {
+    revision,
+    at,
+    event,
+    by,
+    status,
+    attempt_number,
+    reason,
+    code,
+    slot_id,
+    interaction_id,
+    prompt,
+    deadline_at,
+    response,
+    resolution_mode,
+    decision
+});
+
+/// Who brings an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Actor {
+    /// A person, or a client on their behalf.
+    User,
+    /// The agent.
+    Agent,
+    /// The clock.
+    Timer,
+    /// The host: its slots and processes.
+    Host,
+}
+
+writable_names!(Actor { "user" => User, "agent" => Agent, "timer" => Timer, "host" => Host });
+
+impl Run {
+    /// Makes a run again from its plan and the first line of its journal; [`Run::follow`] takes the others.
+    ///
+    /// # Errors
+    /// `JOURNAL_INVALID` if the line is not the first of a journal.
+    pub fn first(plan: impl Into<Arc<RunPlan>>, line: &str) -> Result<(Run, Step), LoadError> {
+        let entry = read_line(line, 1)?;
+        let Link { revision: 1, at, event: Event::Created {}, .. } = entry else {
+            return Err(invalid("entry 1", "a journal begins with `created`"));
+        };
+        let (run, _) = Run::create(plan, at);
+        // The plan may come from a file.
+        invariants::check(&run).map_err(|broken| invalid(broken.place, broken.message))?;
+        let step = run.step_of(&entry, 0);
+        Ok((run, step))
+    }
+
+    /// Does what the next line of the run's journal says was done. The chain is not looked at: who does not trust the
+    /// lines reads them with [`crate::Journal::from_lines`] first.
+    ///
+    /// # Errors
+    /// `JOURNAL_INVALID` if the line cannot be the next one; the run is unchanged.
+    pub fn follow(&mut self, line: &str) -> Result<Step, LoadError> {
+        let expected = self.revision() + 1;
+        let entry = read_line(line, expected)?;
+        if entry.revision != expected {
+            let found = format!("expected revision {expected}, found {}", entry.revision);
+            return Err(invalid(format!("entry {expected}"), found));
+        }
+        let resolved_before = self.history().len();
+        // Only a recorded decision can be found wrong after it was taken, and it adds nothing to the history.
+        let before = matches!(entry.event, Event::TurnDecided(_)).then(|| self.life().clone());
+        if let Err(error) = self.replay_link(&entry) {
+            if let Some(before) = before {
+                self.go_back_to(before);
+            }
+            return Err(error);
+        }
+        Ok(self.step_of(&entry, resolved_before))
+    }
+
+    /// The line that has just been followed; there were so many questions at their end before it.
+    fn step_of(&self, entry: &Link, resolved_before: usize) -> Step {
+        let (event, by) = told(&entry.event);
+        let explanation = self.explain();
+        let is_turn = event == "turn_finished";
+        let asked = self.pending().filter(|_| is_turn);
+        let resolved = self.history().get(resolved_before);
+        Step {
+            revision: entry.revision,
+            at: entry.at,
+            event,
+            by,
+            status: explanation.status,
+            attempt_number: self.attempt_number(),
+            reason: explanation.reason,
+            code: explanation.code,
+            slot_id: self.state().held_slot().cloned(),
+            interaction_id: asked.map(|asked| asked.interaction_id).or(resolved.map(|record| record.interaction_id)),
+            prompt: asked.map(|asked| display_text(&asked.question.prompt).into_owned()),
+            deadline_at: asked.and_then(|asked| asked.deadline_at),
+            response: resolved.and_then(|record| record.response.clone()),
+            resolution_mode: resolved.map(|record| record.resolution_mode),
+            decision: explanation.decision.filter(|_| is_turn),
+        }
+    }
+}
+
+pub(crate) fn told(event: &Event) -> (&'static str, Actor) {
+    match event {
+        Event::TurnFinished(_) | Event::TurnDecided(_) => ("turn_finished", Actor::Agent),
+        Event::Created {} | Event::Reply(_) | Event::Cancel { .. } => (event.name(), Actor::User),
+        Event::TimerFired { .. } => (event.name(), Actor::Timer),
+        Event::SlotGranted { .. } | Event::ProcessLost { .. } => (event.name(), Actor::Host),
+    }
+}

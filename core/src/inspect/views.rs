@@ -1,0 +1,324 @@
+//! Views: what a client of a job API sees (VIEW-1 to VIEW-3).
+
+use crate::json::{self, Map, Value};
+use crate::lifecycle::run::Run;
+use crate::text::display_text;
+use crate::turn::gate::Brief;
+use crate::types::codes::{Code, Note};
+use crate::types::event::{MAX_KEY_CHARACTERS, MAX_REASON_CHARACTERS};
+use crate::types::interaction::{ChoiceOption, InteractionKind, PendingInteraction};
+use crate::types::limits::Limits;
+use crate::types::plan::ExecutionMode;
+use crate::types::state::{Outcome, RunError, Status};
+use crate::types::time::Timestamp;
+use crate::write::{Writable, Writer, serialize_as_written, writable};
+
+/// A run as a client sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StatusView {
+    /// The run's id.
+    pub run_id: String,
+    /// Where it is.
+    pub status: Status,
+    /// Whether anybody may be asked.
+    pub execution_mode: ExecutionMode,
+    /// What runs its turns.
+    pub engine: String,
+    /// The number of the last turn that started; 0 before the first.
+    pub attempt_number: u32,
+    /// How many turns there may be; absent if they are not limited.
+    pub max_attempt: Option<u32>,
+    /// The question it waits on.
+    pub pending_interaction_id: Option<u64>,
+    /// What a person should look at: from admission, and from the turn that brought the run where it is.
+    pub warnings: Vec<Note>,
+    /// Why it ended without success.
+    pub error: Option<RunError>,
+    /// Details of the turn that brought the run where it is.
+    pub diagnostics: Vec<Note>,
+    /// How many questions were asked.
+    pub interaction_count: u64,
+    /// How many of them the core answered.
+    pub auto_decision_count: u64,
+    /// The result, if it succeeded with one.
+    pub data: Option<Value>,
+    /// The result as JSON text: key order kept, integers exact.
+    pub data_text: Option<String>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+    /// How many events have changed it.
+    pub revision: u64,
+}
+
+writable!(StatusView {
+    run_id,
+    status,
+    execution_mode,
+    engine,
+    attempt_number,
+    max_attempt,
+    pending_interaction_id,
+    warnings,
+    error,
+    diagnostics,
+    interaction_count,
+    auto_decision_count,
+    data,
+    data_text,
+    created_at,
+    updated_at,
+    revision
+});
+
+/// What a client needs to show the question.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PendingView {
+    /// The run's id.
+    pub run_id: String,
+    /// Where it is.
+    pub status: Status,
+    /// The question, or null.
+    pub pending: Option<InteractionView>,
+}
+
+impl Writable for PendingView {
+    fn write(&self, out: &mut Writer) {
+        out.object(|out| {
+            out.member("run_id", &self.run_id);
+            out.member("status", &self.status);
+            // That nothing is pending is said, not left out.
+            out.member("pending", &self.pending.as_ref().map_or(&Value::Null as &dyn Writable, |pending| pending));
+        });
+    }
+}
+
+serialize_as_written!(PendingView);
+
+/// A pending question as a client sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InteractionView {
+    /// The id to reply to.
+    pub interaction_id: u64,
+    /// How to show it.
+    pub kind: InteractionKind,
+    /// The question as the agent wrote it.
+    pub prompt: String,
+    /// The question with control and bidi characters made visible, for logs and terminals (BAD-5).
+    pub display_prompt: String,
+    /// Answers the agent suggests.
+    pub options: Vec<OptionView>,
+    /// Anything the agent tells the user interface.
+    pub ui_hints: Map,
+    /// What an automatic decision goes by when nobody answers.
+    pub default_decision_policy: String,
+    /// Names of fields the agent would like to have filled in.
+    pub required_fields: Vec<String>,
+    /// What the agent said around the question.
+    pub context: Map,
+    /// The turn that asked.
+    pub attempt_number: u32,
+    /// When it was asked.
+    pub asked_at: Timestamp,
+    /// When waiting ends by itself, if it does.
+    pub deadline_at: Option<Timestamp>,
+}
+
+writable!(InteractionView {
+    interaction_id,
+    kind,
+    prompt,
+    display_prompt,
+    options,
+    ui_hints,
+    default_decision_policy,
+    required_fields,
+    context,
+    attempt_number,
+    asked_at,
+    deadline_at
+});
+
+/// A suggested answer as a client sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OptionView {
+    /// What the user sees.
+    pub label: String,
+    /// What the agent would like to hear, if it said so.
+    pub value: Option<Value>,
+}
+
+writable!(OptionView { label, value });
+
+/// Which requests would be taken now, so that a client can enable buttons and predict refusals offline.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Allowed {
+    /// The run's revision this was said of.
+    pub revision: u64,
+    /// Every request there is.
+    pub requests: Vec<AllowedRequest>,
+}
+
+writable!(Allowed { revision, requests });
+
+/// Whether one request would be taken.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AllowedRequest {
+    /// The request: `reply` or `cancel`.
+    pub request: &'static str,
+    /// Whether it would be taken.
+    pub allowed: bool,
+    /// Why not.
+    pub code: Option<Code>,
+    /// The JSON Schema of its arguments.
+    pub arguments: Option<Value>,
+    /// Until when, if there is a deadline.
+    pub deadline_at: Option<Timestamp>,
+    /// Bytes a response may have, as text or as JSON text.
+    pub max_response_bytes: Option<usize>,
+    /// Milliseconds left until then; 0 once the deadline of a resumable wait has passed and no automatic decision is made yet.
+    pub remaining_ms: Option<u64>,
+}
+
+writable!(AllowedRequest { request, allowed, code, arguments, deadline_at, max_response_bytes, remaining_ms });
+
+impl Run {
+    /// The run as a client sees it (VIEW-1).
+    #[must_use]
+    pub fn status_view(&self) -> StatusView {
+        let plan = self.plan();
+        let decision = self.standing_decision();
+        let (error, data_text) = match self.outcome() {
+            Some(Outcome::Succeeded { data_text }) => (None, data_text.clone()),
+            Some(Outcome::Failed(error) | Outcome::Canceled(error)) => (Some(error.clone()), None),
+            None => (None, None),
+        };
+        let mut warnings = plan.warnings.clone();
+        warnings.append(&mut decision.map(Brief::warnings).unwrap_or_default());
+        let mut diagnostics = self.own_diagnostics();
+        diagnostics.extend_from_slice(decision.map_or(&[], |decision| decision.diagnostics()));
+        StatusView {
+            run_id: plan.run_id.clone(),
+            status: self.status(),
+            execution_mode: plan.execution_mode,
+            engine: plan.engine.clone(),
+            attempt_number: self.attempt_number(),
+            max_attempt: plan.max_attempt,
+            pending_interaction_id: self.pending().map(|pending| pending.interaction_id),
+            warnings,
+            error,
+            diagnostics,
+            interaction_count: self.history().len() as u64 + u64::from(self.pending().is_some()),
+            auto_decision_count: self.resolved().auto_decided(),
+            data: data_text.as_deref().and_then(|text| json::parse_value(text, Limits::MAX_JSON_DEPTH).ok()),
+            data_text,
+            created_at: self.created_at(),
+            updated_at: self.updated_at(),
+            revision: self.revision(),
+        }
+    }
+
+    /// The pending question as a client sees it, or null (VIEW-2).
+    #[must_use]
+    pub fn pending_view(&self) -> PendingView {
+        PendingView {
+            run_id: self.plan().run_id.clone(),
+            status: self.status(),
+            pending: self.pending().map(InteractionView::from),
+        }
+    }
+
+    /// The requests that would be taken now, and for the others the reason (VIEW-3).
+    #[must_use]
+    pub fn allowed(&self, now: Timestamp) -> Allowed {
+        Allowed { revision: self.revision(), requests: vec![self.allowed_reply(now), self.allowed_cancel(now)] }
+    }
+
+    fn allowed_reply(&self, now: Timestamp) -> AllowedRequest {
+        let Some(pending) = self.pending() else {
+            let code = if self.plan().is_interactive() { Code::RunNotWaitingUser } else { Code::RunNotInteractive };
+            return AllowedRequest::refused("reply", code);
+        };
+        let now = now.max(self.updated_at());
+        if self.overdue(now).is_some() {
+            return AllowedRequest::refused("reply", Code::StaleInteraction);
+        }
+        AllowedRequest {
+            arguments: Some(reply_schema(pending.interaction_id)),
+            max_response_bytes: Some(self.plan().limits.reply_bytes),
+            deadline_at: pending.deadline_at,
+            remaining_ms: pending.deadline_at.map(|deadline| deadline.millis_since(now)),
+            ..AllowedRequest::granted("reply")
+        }
+    }
+
+    fn allowed_cancel(&self, now: Timestamp) -> AllowedRequest {
+        let fails = self.plan().require_user_reply && self.overdue(now.max(self.updated_at())).is_some();
+        if self.status().is_end() || fails {
+            return AllowedRequest::refused("cancel", Code::RunAlreadyEnded);
+        }
+        AllowedRequest { arguments: Some(cancel_schema()), ..AllowedRequest::granted("cancel") }
+    }
+}
+
+impl AllowedRequest {
+    fn granted(request: &'static str) -> AllowedRequest {
+        AllowedRequest {
+            request,
+            allowed: true,
+            code: None,
+            arguments: None,
+            max_response_bytes: None,
+            deadline_at: None,
+            remaining_ms: None,
+        }
+    }
+
+    fn refused(request: &'static str, code: Code) -> AllowedRequest {
+        AllowedRequest { allowed: false, code: Some(code), ..AllowedRequest::granted(request) }
+    }
+}
+
+impl From<&PendingInteraction> for InteractionView {
+    fn from(pending: &PendingInteraction) -> InteractionView {
+        let question = &pending.question;
+        InteractionView {
+            interaction_id: pending.interaction_id,
+            kind: question.kind,
+            prompt: question.prompt.clone(),
+            display_prompt: display_text(&question.prompt).into_owned(),
+            options: question.options.iter().map(OptionView::from).collect(),
+            ui_hints: question.ui_hints.to_map(),
+            default_decision_policy: question.default_decision_policy.to_string(),
+            required_fields: question.required_fields.clone(),
+            context: question.context.to_map(),
+            attempt_number: pending.attempt_number,
+            asked_at: pending.asked_at,
+            deadline_at: pending.deadline_at,
+        }
+    }
+}
+
+impl From<&ChoiceOption> for OptionView {
+    fn from(option: &ChoiceOption) -> OptionView {
+        OptionView { label: option.label.clone(), value: option.value.clone() }
+    }
+}
+
+fn reply_schema(interaction_id: u64) -> Value {
+    schema(&format!(
+        r#"{{"type":"object","properties":{{"interaction_id":{{"const":{interaction_id}}},"response":{{}},"idempotency_key":{{"type":"string","minLength":1,"maxLength":{MAX_KEY_CHARACTERS}}},"expected_revision":{{"type":"integer","minimum":0}}}},"required":["interaction_id","response"],"additionalProperties":false}}"#
+    ))
+}
+
+fn cancel_schema() -> Value {
+    schema(&format!(
+        r#"{{"type":"object","properties":{{"reason":{{"type":"string","maxLength":{MAX_REASON_CHARACTERS}}}}},"additionalProperties":false}}"#
+    ))
+}
+
+/// A schema of our own, as text, because building it member by member takes ten times as much code.
+fn schema(text: &str) -> Value {
+    json::build(text).unwrap_or_default()
+}

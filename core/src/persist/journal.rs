@@ -1,0 +1,417 @@
+//! The journal: what happened to a run, in order. It replays to the same run and the same effects (HIST-2).
+
+use std::sync::Arc;
+
+use crate::json::{self, MAX_DOCUMENT_DEPTH, Value};
+use crate::lifecycle::invariants;
+use crate::lifecycle::run::{Prepared, Run};
+use crate::persist::digest::{LoadError, check_version, digest};
+use crate::read::{Misread, read, readable};
+use crate::turn::gate::Judgement;
+use crate::types::codes::Code;
+use crate::types::effect::Effect;
+use crate::types::event::{Event, RecordedTurn};
+use crate::types::plan::RunPlan;
+use crate::types::time::Timestamp;
+use crate::wire::record;
+use crate::write::{Writable, Writer, Written, json_text, writable};
+
+/// The version of the format that this version of the library writes.
+pub const JOURNAL_VERSION: u64 = 1;
+
+/// One event that changed a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JournalEntry {
+    /// The run's revision after it: 1, 2, 3 …
+    pub revision: u64,
+    /// The time the host gave.
+    pub at: Timestamp,
+    /// What happened.
+    pub event: Event,
+    /// What a turn was judged to be, for [`JournalEntry::compact`].
+    judged: Option<Box<Judgement>>,
+}
+
+writable!(JournalEntry { revision, at, event });
+
+/// What a turn was judged to be ([`JournalEntry::judged_parts`]).
+#[non_exhaustive]
+pub struct JudgedParts<'j> {
+    /// Stands for the decision: where it is the same, so is every letter of the decision. Most have one, below 2^53.
+    pub number: Option<u64>,
+    /// The decision.
+    pub decision: &'j dyn Writable,
+    /// The output's JSON text.
+    pub data_text: Option<&'j str>,
+    /// What is asked.
+    pub question: Option<&'j dyn Writable>,
+}
+
+struct EntryIn {
+    revision: u64,
+    at: Timestamp,
+    event: Event,
+}
+
+readable!(EntryIn { revision, at, event });
+
+impl JournalEntry {
+    pub(crate) fn new(revision: u64, at: Timestamp, event: Event, judged: Option<Box<Judgement>>) -> JournalEntry {
+        JournalEntry { revision, at, event, judged }
+    }
+
+    /// What a turn was judged to be, for a binding that puts the text together when somebody asks for it.
+    #[must_use]
+    pub fn judged_parts(&self) -> Option<JudgedParts<'_>> {
+        self.judgement().map(|Judgement { decision, data_text, question }| JudgedParts {
+            number: decision.number(),
+            decision,
+            data_text: data_text.as_deref(),
+            question: question.as_deref().map(|question| question as &dyn Writable),
+        })
+    }
+
+    pub(crate) fn judgement(&self) -> Option<&Judgement> {
+        self.judged.as_deref()
+    }
+
+    /// An entry put together again by a binding that keeps its parts; it was given by a run before.
+    #[must_use]
+    pub fn of(revision: u64, at: Timestamp, event: Event) -> JournalEntry {
+        JournalEntry::new(revision, at, event, None)
+    }
+
+    /// Reads an entry back from its JSON text and, if there was one, that of its judgement: an object with the parts of
+    /// [`JudgedParts`], but for the number.
+    ///
+    /// # Errors
+    /// `JOURNAL_INVALID` with the place.
+    pub fn from_json(entry: &str, judged: Option<&str>) -> Result<JournalEntry, LoadError> {
+        let EntryIn { revision, at, event } = read(read_text(entry)?).map_err(broken)?;
+        let judged = judged.map(|text| read(read_text(text)?).map_err(broken)).transpose()?;
+        let judged = judged.map(|judged| Box::new(Judgement::of(judged)));
+        Ok(JournalEntry { revision, at, event, judged })
+    }
+
+    /// The entry without a turn's text: its digest and the recorded decision instead. Other entries stay as they are.
+    #[must_use]
+    pub fn compact(self) -> JournalEntry {
+        match (self.event, self.judged) {
+            (Event::TurnFinished(report), Some(judged)) => {
+                let report_digest = digest(&[&json_text(&report)]);
+                let turn = RecordedTurn {
+                    attempt_number: report.attempt_number,
+                    slot_id: report.slot_id,
+                    session_handle: report.session_handle,
+                    report_digest,
+                    judged: judged.told(),
+                };
+                JournalEntry::new(self.revision, self.at, Event::TurnDecided(Box::new(turn)), None)
+            }
+            (event, judged) => JournalEntry { revision: self.revision, at: self.at, event, judged },
+        }
+    }
+}
+
+impl JournalEntry {
+    /// The entry's JSON text chained to the text before it, for a store that keeps only the last one at hand.
+    ///
+    /// # Errors
+    /// `JOURNAL_INVALID` if `previous` is not the text of an entry.
+    pub fn line_after(&self, run_id: &str, previous: Option<&str>) -> Result<String, LoadError> {
+        let Some(line) = previous else { return Ok(self.line_chained_to(run_id)) };
+        let value = json::parse_value(line, MAX_DOCUMENT_DEPTH).unwrap_or_default();
+        let chain = value.get("chain").and_then(Value::as_str);
+        let chain = chain.ok_or_else(|| invalid("the entry before", "it has no chain"))?;
+        Ok(self.line_chained_to(chain))
+    }
+
+    /// The same for a binding that knows the digest of the line before: the last member of what was written here, or
+    /// the run's id if there is none.
+    #[must_use]
+    pub fn line_chained_to(&self, head: &str) -> String {
+        let linked = linked_text(self.revision, self.at, &self.event);
+        let chain = chain_digest(head, &linked);
+        let event = Written(Linked::event_in(&linked));
+        json_text(&LinkOut { revision: self.revision, at: self.at, event, chain: &chain })
+    }
+}
+
+/// The entries of one run, chained: each carries a digest of all before it, so that none can be changed, moved,
+/// left out or brought in from another run without being noticed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Journal {
+    run_id: String,
+    links: Vec<Link>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Link {
+    pub(crate) revision: u64,
+    pub(crate) at: Timestamp,
+    pub(crate) event: Event,
+    chain: String,
+}
+
+record!(Link { revision, at, event, chain });
+
+/// A link whose event has been written for its digest already.
+struct LinkOut<'l> {
+    revision: u64,
+    at: Timestamp,
+    event: Written<'l>,
+    chain: &'l str,
+}
+
+writable!(LinkOut<'l> { revision, at, event, chain });
+
+struct DocumentOut<'j> {
+    version: u64,
+    run_id: &'j str,
+    /// The last link's digest: a journal that was cut short ends in another one.
+    head: &'j str,
+    entries: &'j [Link],
+    /// What the run was made of, so that the document alone can be replayed.
+    plan: Option<&'j RunPlan>,
+}
+
+writable!(DocumentOut<'j> { version, run_id, head, entries, plan });
+
+struct DocumentIn {
+    /// Looked at before the rest is read, so that a newer document gets its own code.
+    version: u64,
+    run_id: String,
+    head: String,
+    entries: Vec<Link>,
+    plan: Option<RunPlan>,
+}
+
+readable!(DocumentIn { version, run_id, head, entries, plan });
+
+/// A run made again from its journal, and every effect it told on the way.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Replayed {
+    /// The run as it was.
+    pub run: Run,
+    /// The effects of every entry, in order.
+    pub effects: Vec<Vec<Effect>>,
+}
+
+impl Journal {
+    /// An empty journal for a run.
+    #[must_use]
+    pub fn new(plan: &RunPlan) -> Journal {
+        Journal { run_id: plan.run_id.clone(), links: Vec::new() }
+    }
+
+    /// Appends what [`Run::apply`] gave.
+    pub fn push(&mut self, entry: JournalEntry) {
+        let chain = link_digest(self.head(), entry.revision, entry.at, &entry.event);
+        self.links.push(Link { revision: entry.revision, at: entry.at, event: entry.event, chain });
+    }
+
+    /// The entries as JSON texts, one each, for a store that appends them one by one.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        self.links.iter().map(|link| json_text(link)).collect()
+    }
+
+    /// Reads a journal back from the texts of its entries and checks its chain.
+    ///
+    /// # Errors
+    /// `JOURNAL_INVALID` with the place if an entry was changed, moved, left out or brought in from another run. That
+    /// entries are missing at the end can only be seen by comparing the length with the run's revision.
+    pub fn from_lines<'l>(run_id: &str, lines: impl IntoIterator<Item = &'l str>) -> Result<Journal, LoadError> {
+        let mut journal = Journal { run_id: run_id.to_owned(), links: Vec::new() };
+        for line in lines {
+            let link = read_line(line, journal.len() as u64 + 1)?;
+            journal.check_and_push(link)?;
+        }
+        Ok(journal)
+    }
+
+    /// The id of the run.
+    #[must_use]
+    pub fn run_id(&self) -> &str {
+        &self.run_id
+    }
+
+    /// How many entries there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.links.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.links.is_empty()
+    }
+
+    /// The journal as JSON text.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        self.document(None)
+    }
+
+    /// The journal together with its plan: a record, which can be replayed by itself (HIST-6).
+    #[must_use]
+    pub fn to_record(&self, plan: &RunPlan) -> String {
+        self.document(Some(plan))
+    }
+
+    fn document(&self, plan: Option<&RunPlan>) -> String {
+        json_text(&DocumentOut {
+            version: JOURNAL_VERSION,
+            run_id: &self.run_id,
+            head: self.head(),
+            entries: &self.links,
+            plan,
+        })
+    }
+
+    /// Reads a journal back, also from a record, and checks its chain.
+    ///
+    /// # Errors
+    /// `JOURNAL_INVALID` with the place if it was cut, edited, reordered or joined from two runs;
+    /// `JOURNAL_VERSION_UNSUPPORTED` if a newer version wrote it.
+    pub fn from_json(text: &str) -> Result<Journal, LoadError> {
+        Journal::from_document(text).map(|(journal, _)| journal)
+    }
+
+    /// Reads a record back: a journal and its plan.
+    ///
+    /// # Errors
+    /// Those of [`Journal::from_json`], and `JOURNAL_INVALID` if there is no plan in it, or that of another run.
+    pub fn from_record(text: &str) -> Result<(RunPlan, Journal), LoadError> {
+        let (journal, plan) = Journal::from_document(text)?;
+        let plan = plan.ok_or_else(|| invalid("plan", "is missing: this is a journal without its plan"))?;
+        if plan.run_id != journal.run_id {
+            return Err(invalid("plan.run_id", "the plan is of another run"));
+        }
+        Ok((plan, journal))
+    }
+
+    fn from_document(text: &str) -> Result<(Journal, Option<RunPlan>), LoadError> {
+        let document = read_text(text)?;
+        check_version(&document, JOURNAL_VERSION, Code::JournalVersionUnsupported, Code::JournalInvalid)?;
+        let document: DocumentIn = read(document).map_err(broken)?;
+        let mut journal = Journal { run_id: document.run_id, links: Vec::new() };
+        for link in document.entries {
+            journal.check_and_push(link)?;
+        }
+        if journal.head() != document.head {
+            return Err(invalid("head", "the end of the journal is missing"));
+        }
+        Ok((journal, document.plan))
+    }
+
+    fn check_and_push(&mut self, link: Link) -> Result<(), LoadError> {
+        let expected = self.len() as u64 + 1;
+        let place = || format!("entry {expected}");
+        if link.revision != expected {
+            return Err(invalid(place(), format!("expected revision {expected}, found {}", link.revision)));
+        }
+        if link.chain != link_digest(self.head(), link.revision, link.at, &link.event) {
+            return Err(invalid(place(), "the entry is not the one that was written here"));
+        }
+        self.links.push(link);
+        Ok(())
+    }
+
+    /// What the next entry is chained to.
+    fn head(&self) -> &str {
+        self.links.last().map_or(&self.run_id, |link| &link.chain)
+    }
+}
+
+/// Makes a run again from its plan and journal, full or compact.
+///
+/// # Errors
+/// `JOURNAL_INVALID` with the place if the journal is not one that this plan can have led to.
+pub fn replay(plan: impl Into<Arc<RunPlan>>, journal: &Journal) -> Result<Replayed, LoadError> {
+    let plan = plan.into();
+    if journal.run_id != plan.run_id {
+        return Err(invalid("run_id", "the journal is of another run"));
+    }
+    let mut links = journal.links.iter();
+    let Some(Link { at, event: Event::Created {}, .. }) = links.next() else {
+        return Err(invalid("entry 1", "a journal begins with `created`"));
+    };
+    let (mut run, created) = Run::create(plan, *at);
+    let mut effects = vec![created.effects];
+    for link in links {
+        effects.push(run.replay_link(link)?);
+    }
+    invariants::check(&run).map_err(|broken| invalid(broken.place, broken.message))?;
+    Ok(Replayed { run, effects })
+}
+
+impl Run {
+    /// Applies an entry again, and gives the effects it told. If it cannot have been written, the run may have changed.
+    pub(crate) fn replay_link(&mut self, link: &Link) -> Result<Vec<Effect>, LoadError> {
+        let place = || format!("entry {}", link.revision);
+        link.event.check_form().map_err(|rejected| invalid(place(), rejected.message))?;
+        let mut prepared = Prepared::default();
+        self.prepare_recorded(link.event.clone(), link.at, &mut prepared)
+            .map_err(|rejected| invalid(place(), format!("the run does not take it: {}", rejected.code())))?;
+        if prepared.applied().entry.as_ref().is_none_or(|entry| entry.revision != link.revision) {
+            return Err(invalid(place(), "the event changes nothing here"));
+        }
+        let effects = self.commit(prepared).effects;
+        // A recorded decision is taken as it stands, so what it led to is checked like a snapshot, before anything else hides it.
+        if let Event::TurnDecided(_) = link.event {
+            invariants::check_life(self).map_err(|broken| invalid(broken.place, broken.message))?;
+        }
+        Ok(effects)
+    }
+}
+
+/// Reads one line of a journal, which should be the entry of this number.
+pub(crate) fn read_line(line: &str, number: u64) -> Result<Link, LoadError> {
+    let place = || format!("entry {number}");
+    let value = json::parse_value(line, MAX_DOCUMENT_DEPTH).map_err(|fault| invalid(place(), fault.to_string()))?;
+    read(value).map_err(|misread| invalid(place(), misread.sentence("it")))
+}
+
+/// What a link's digest is made of, beside the digest before it.
+struct Linked<'l>([&'l dyn Writable; 3]);
+
+impl Writable for Linked<'_> {
+    fn write(&self, out: &mut Writer) {
+        let mut items = self.0.into_iter();
+        out.list(&mut || items.next());
+    }
+}
+
+impl Linked<'_> {
+    /// The event in this text: the first object in it.
+    fn event_in(text: &str) -> &str {
+        memchr::memchr(b'{', text.as_bytes()).and_then(|start| text.get(start..text.len() - 1)).unwrap_or_default()
+    }
+}
+
+fn linked_text(revision: u64, at: Timestamp, event: &Event) -> String {
+    json_text(&Linked([&revision, &at, event]))
+}
+
+fn chain_digest(previous: &str, linked_text: &str) -> String {
+    digest(&["turnlatch journal", previous, linked_text])
+}
+
+fn link_digest(previous: &str, revision: u64, at: Timestamp, event: &Event) -> String {
+    chain_digest(previous, &linked_text(revision, at, event))
+}
+
+fn read_text(text: &str) -> Result<Value, LoadError> {
+    json::parse_value(text, MAX_DOCUMENT_DEPTH).map_err(|fault| invalid("the document", fault.to_string()))
+}
+
+fn broken(misread: Misread) -> LoadError {
+    misread.load_error(Code::JournalInvalid)
+}
+
+pub(crate) fn invalid(place: impl Into<String>, message: impl Into<String>) -> LoadError {
+    LoadError::new(Code::JournalInvalid, place, message)
+}

@@ -1,0 +1,105 @@
+//! Snapshots: a run as one JSON document, and back again if nobody has tampered with it.
+
+use crate::json;
+use crate::lifecycle::invariants;
+use crate::lifecycle::run::{Life, Run};
+use crate::persist::digest::{LoadError, check_version, digest};
+use crate::read::{read, readable};
+use crate::types::codes::Code;
+use crate::types::interaction::InteractionRecord;
+use crate::types::limits::Limits;
+use crate::types::plan::RunPlan;
+use crate::write::{push_json, writable};
+
+/// The version of the format that this version of the library writes.
+pub const SNAPSHOT_VERSION: u64 = 1;
+
+#[derive(Clone, Copy)]
+struct ContentOut<'r> {
+    plan: &'r RunPlan,
+    life: &'r Life,
+    history: &'r [InteractionRecord],
+}
+
+writable!(ContentOut<'r> { plan, life, history });
+
+struct DocumentIn {
+    /// Looked at before the rest is read, so that a newer document gets its own code.
+    version: u64,
+    digest: String,
+    run: ContentIn,
+}
+
+readable!(DocumentIn { version, digest, run });
+
+struct ContentIn {
+    plan: RunPlan,
+    life: Life,
+    history: Vec<InteractionRecord>,
+}
+
+readable!(ContentIn { plan, life, history });
+
+impl Run {
+    /// The run as canonical JSON: the same run gives the same bytes, in every runtime.
+    #[must_use]
+    pub fn snapshot(&self) -> String {
+        let text = content_text(self.plan(), self.life(), self.history());
+        document_text(&content_digest(&text), &text)
+    }
+
+    /// Reads a snapshot back. White space and the order of keys do not matter; everything else does.
+    ///
+    /// # Errors
+    /// `SNAPSHOT_INVALID` if it was cut, edited, joined from two runs or breaks an invariant;
+    /// `SNAPSHOT_VERSION_UNSUPPORTED` if a newer version wrote it.
+    pub fn restore(snapshot: &str) -> Result<Run, LoadError> {
+        let document = json::parse_value(snapshot, Limits::MAX_JSON_DEPTH)
+            .map_err(|fault| invalid("the document", format!("{fault}")))?;
+        check_version(&document, SNAPSHOT_VERSION, Code::SnapshotVersionUnsupported, Code::SnapshotInvalid)?;
+        let document: DocumentIn = read(document).map_err(|misread| misread.load_error(Code::SnapshotInvalid))?;
+        let ContentIn { plan, life, history } = document.run;
+        // Before the digest: a limit that is too large for a browser's memory is not read there as it was written.
+        invariants::limits(&plan).map_err(|broken| invalid(broken.place, broken.message))?;
+        let text = content_text(&plan, &life, &history);
+        if content_digest(&text) != document.digest {
+            return Err(invalid("digest", "the content is not what the digest was made of"));
+        }
+        // What is absent may also be given as null when it is read; we never write it so. Most snapshots come back as the
+        // very bytes that were written, and need not be read a second time to see that.
+        if snapshot != document_text(&document.digest, &text) && !is_content_of(snapshot, &text) {
+            return Err(invalid("run", "the content is not in the form in which it was written"));
+        }
+        let run = Run::from_parts(plan, life, history);
+        invariants::check(&run).map_err(|broken| invalid(broken.place, broken.message))?;
+        Ok(run)
+    }
+}
+
+/// The text that the digest is made of is also the text that is written.
+fn content_text(plan: &RunPlan, life: &Life, history: &[InteractionRecord]) -> String {
+    let mut text = String::with_capacity(USUAL_BYTES);
+    push_json(&mut text, &ContentOut { plan, life, history });
+    text
+}
+
+fn document_text(digest: &str, content: &str) -> String {
+    format!(r#"{{"version":{SNAPSHOT_VERSION},"digest":"{digest}","run":{content}}}"#)
+}
+
+/// Whether a snapshot holds this content, whatever its white space and the order of its keys.
+fn is_content_of(snapshot: &str, content: &str) -> bool {
+    let document = json::parse_value(snapshot, Limits::MAX_JSON_DEPTH).unwrap_or_default();
+    json::build(content).is_ok_and(|content| document.get("run") == Some(&content))
+}
+
+fn content_digest(canonical: &str) -> String {
+    digest(&["turnlatch snapshot", canonical])
+}
+
+fn invalid(place: impl Into<String>, message: impl Into<String>) -> LoadError {
+    LoadError::new(Code::SnapshotInvalid, place, message)
+}
+
+/// A run that waits with a schema and a question of some lines has about as many.
+const USUAL_BYTES: usize = 2048;

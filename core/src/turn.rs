@@ -1,0 +1,7 @@
+//! What a finished turn means: its evidence, the question it asks, and the completion gates.
+
+pub(crate) mod evidence;
+pub(crate) mod gate;
+pub(crate) mod patch;
+pub(crate) mod question;
+pub(crate) mod yaml;

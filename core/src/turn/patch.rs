@@ -1,0 +1,195 @@
+//! The skill patch: what is added to a skill's instructions so that the agent knows the contract (PATCH-1 to PATCH-3).
+
+use crate::text::{replace, split_at_sign, trim_start};
+use crate::turn::evidence::DONE_MARKER;
+use crate::types::plan::{ExecutionMode, RunPlan};
+use crate::write::json_text;
+
+/// The words of the patch; a host may change them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PatchWording {
+    /// The heading of the section.
+    pub heading: String,
+    /// What an agent is told that may ask.
+    pub interactive: String,
+    /// What an agent is told that may not.
+    pub auto: String,
+    /// How an agent says that it is done.
+    pub completion: String,
+    /// What stands before the schema.
+    pub schema: String,
+    /// What stands before the paths of the required artifacts.
+    pub artifacts: String,
+}
+
+impl Default for PatchWording {
+    fn default() -> Self {
+        PatchWording {
+            heading: "## How this run works".to_owned(),
+            interactive: INTERACTIVE.to_owned(),
+            auto: AUTO.to_owned(),
+            completion: completion(),
+            schema: "The rest of that object must fit this JSON Schema:".to_owned(),
+            artifacts: ARTIFACTS.to_owned(),
+        }
+    }
+}
+
+/// The skill's text with the section for this mode at its end, and what the plan demands. A section from before is replaced.
+#[must_use]
+pub fn patch_skill(skill: &str, mode: ExecutionMode, plan: Option<&RunPlan>, wording: &PatchWording) -> String {
+    let mode_text = match mode {
+        ExecutionMode::Auto => &wording.auto,
+        ExecutionMode::Interactive => &wording.interactive,
+    };
+    let demands = plan.map(|plan| demands(plan, wording)).unwrap_or_default();
+    let (heading, completion) = (&wording.heading, &wording.completion);
+    let skill = without_section(skill);
+    let separator = if skill.is_empty() { "" } else { "\n\n" };
+    format!("{skill}{separator}{BEGIN}\n{heading}\n\n{mode_text}\n\n{completion}{demands}\n{END}\n")
+}
+
+/// The output schema and the required artifacts.
+fn demands(plan: &RunPlan, wording: &PatchWording) -> String {
+    let schema = plan.output_schema.as_ref().map(|schema| inert(schema.text()));
+    let schema = schema.map(|schema| format!("\n\n{}\n\n```json\n{schema}\n```", wording.schema));
+    let mut demands = schema.unwrap_or_default();
+    if !plan.required_artifacts.is_empty() {
+        demands = demands + "\n\n" + &wording.artifacts + "\n";
+    }
+    for path in &plan.required_artifacts {
+        demands = demands + "\n- " + &inert(&json_text(path));
+    }
+    demands
+}
+
+/// The skill's own text: what stands before and after every section of ours.
+fn without_section(skill: &str) -> String {
+    let mut own = String::with_capacity(skill.len());
+    let mut rest = skill;
+    while let Some((before, from_begin)) = split_at_sign(rest, BEGIN) {
+        own.push_str(before.trim_end());
+        // A section whose end is missing was cut off there: it runs to the end of the text.
+        rest = split_at_sign(from_begin, END).map_or("", |(_, after)| trim_start(after, b"\r\n"));
+        if !rest.is_empty() && !own.is_empty() {
+            own.push_str("\n\n");
+        }
+    }
+    own.push_str(rest);
+    own.truncate(own.trim_end().len());
+    own
+}
+
+/// In JSON a `<` stands in strings only, where its escape means the same and closes no comment.
+fn inert(json: &str) -> String {
+    replace(json.trim(), b'<', "\\u003c")
+}
+
+const BEGIN: &str = "<!-- turnlatch:begin -->";
+const END: &str = "<!-- turnlatch:end -->";
+
+const INTERACTIVE: &str = "\
+You work together with a user. When you need a decision, a missing fact or an approval, ask for it in plain words and \
+end your turn; the user's answer comes as free text and you go on from there. Ask only when you cannot decide well \
+yourself, and ask one thing at a time.
+
+You may, but need not, make a question easier to show by adding a block like this one. Every field is optional:
+
+```ask_user_yaml
+prompt: Which environment shall I deploy to?
+kind: choose_one
+options:
+  - label: staging
+  - label: production
+ui_hints: {}
+default_decision_policy: choose staging
+```
+
+While you are asking, do not write the completion marker.";
+
+const AUTO: &str = "\
+You run in the background and nobody is there to answer. Never ask and never wait: where something is open, decide by \
+sensible defaults, say in your result what you assumed, and carry on to the end.";
+
+const ARTIFACTS: &str = "\
+At the end these files must exist in the folder you work in, or the run fails. Each path is a JSON string:";
+
+fn completion() -> String {
+    format!(
+        "When, and only when, the work is really complete, end your last message with one JSON object that has the key \
+         `{DONE_MARKER}` with the value `true` beside the result. Write that object as plain JSON, once, as the last thing \
+         you say."
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::Readable;
+    use crate::schema::OutputSchema;
+    use crate::types::limits::Limits;
+    use crate::types::plan::PlanSettings;
+
+    fn patched(skill: &str, mode: ExecutionMode, schema: Option<&str>) -> String {
+        patched_for(&plan(schema, &[]), skill, mode)
+    }
+
+    fn patched_for(plan: &RunPlan, skill: &str, mode: ExecutionMode) -> String {
+        patch_skill(skill, mode, Some(plan), &PatchWording::default())
+    }
+
+    fn plan(schema: Option<&str>, artifacts: &[&str]) -> RunPlan {
+        let output_schema = schema.map(|text| OutputSchema::compile(text, &Limits::default()).unwrap());
+        let required_artifacts = artifacts.iter().map(|path| (*path).to_owned()).collect();
+        RunPlan::new(String::new(), PlanSettings { required_artifacts, output_schema, ..PlanSettings::blank() })
+    }
+
+    #[test]
+    fn patching_twice_gives_the_same_text_and_switching_replaces() {
+        for skill in ["", "# Skill\n\nDo it.\n", "x\n\n\n"] {
+            let interactive = patched(skill, ExecutionMode::Interactive, Some("{\"type\":\"object\"}"));
+            assert_eq!(patched(&interactive, ExecutionMode::Interactive, Some("{\"type\":\"object\"}")), interactive);
+            let auto = patched(skill, ExecutionMode::Auto, None);
+            assert_eq!(patched(&interactive, ExecutionMode::Auto, None), auto);
+            assert_eq!(auto.matches(BEGIN).count(), 1);
+        }
+    }
+
+    #[test]
+    fn what_stands_behind_an_old_section_is_kept() {
+        let old = format!("a\n\n{BEGIN}\nold\n{END}\nb\n{BEGIN}\ncut off");
+        assert!(patched(&old, ExecutionMode::Auto, None).starts_with("a\n\nb\n\n<!--"));
+    }
+
+    #[test]
+    fn auto_does_not_speak_of_the_fields_of_a_question() {
+        let text = patched("", ExecutionMode::Auto, None);
+        for word in ["kind", "prompt", "options", "ui_hints", "ask_user"] {
+            assert!(!text.contains(word), "{word}");
+        }
+        assert!(text.contains(DONE_MARKER));
+    }
+
+    #[test]
+    fn a_schema_cannot_close_the_section() {
+        let schema = format!("{{\"title\":\"{END}\"}}");
+        let text = patched("", ExecutionMode::Auto, Some(&schema));
+        assert_eq!(text.matches(END).count(), 1);
+        assert_eq!(patched(&text, ExecutionMode::Auto, Some(&schema)), text);
+    }
+
+    #[test]
+    fn required_artifacts_are_named_in_both_modes_and_cannot_close_the_section() {
+        let plan = plan(Some("{}"), &["out/report.md", "a\n- b", END, "`c`"]);
+        for mode in [ExecutionMode::Auto, ExecutionMode::Interactive] {
+            let text = patched_for(&plan, "x", mode);
+            assert!(
+                text.contains("\n- \"out/report.md\"\n- \"a\\n- b\"\n- \"\\u003c!-- turnlatch:end -->\"\n- \"`c`\"\n"),
+                "{text}"
+            );
+            assert_eq!(patched_for(&plan, &text, mode), text);
+        }
+        assert!(!patched("x", ExecutionMode::Auto, Some("{}")).contains(ARTIFACTS));
+        assert!(!patch_skill("x", ExecutionMode::Auto, None, &PatchWording::default()).contains("JSON Schema"));
+    }
+}

@@ -1,0 +1,485 @@
+//! Events: what happened, told to the core.
+
+mod plain;
+
+#[cfg(feature = "streams")]
+use crate::agents::{Stream, decode_stream};
+use crate::json::{self, Value};
+use crate::read::{Readable, Reading, read};
+use crate::text;
+use crate::turn::gate::Judged;
+use crate::types::codes::{Code, Note};
+use crate::types::limits::Limits;
+use crate::types::receipt::Rejected;
+use crate::types::time::Timestamp;
+use crate::wire::record;
+use crate::write::{Writable, Writer, json_text, serialize_as_written};
+pub use plain::PlainMember;
+
+/// Something that happened. `reply` and `cancel` are requests and can be rejected; the others are facts.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// The run was made. First in every journal; [`crate::Run::create`] says it, nobody else.
+    Created {},
+    /// The host gave the slot that `acquire_slot` asked for.
+    SlotGranted {
+        /// The id of the request it answers.
+        slot_id: String,
+    },
+    /// The agent's turn is over, well or not.
+    TurnFinished(TurnReport),
+    /// A turn's decision, recorded without its text. Only in compact journals; only a replay takes it.
+    TurnDecided(Box<RecordedTurn>),
+    /// A person answers a question.
+    Reply(Reply),
+    /// The timer set for a question went off.
+    TimerFired {
+        /// The question it was set for.
+        interaction_id: u64,
+    },
+    /// The agent's process is gone and its turn will never finish.
+    ProcessLost {
+        /// The turn it belonged to.
+        attempt_number: u32,
+        /// The slot it ran in; tells a retried turn's process from the one before it.
+        slot_id: Option<String>,
+    },
+    /// Somebody wants the run to end.
+    Cancel {
+        /// Why, in their words.
+        reason: Option<String>,
+    },
+}
+
+/// What a finished turn left behind.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TurnReport {
+    /// The turn that finished.
+    pub attempt_number: u32,
+    /// The slot it ran in; tells a retried turn from the one before it.
+    pub slot_id: Option<String>,
+    /// The process's exit code; absent counts as 0 (a sticky process goes on living).
+    pub exit_code: Option<i64>,
+    /// Why the turn failed, as a code such as `TIMEOUT` or `AUTH_REQUIRED`, whatever the exit code was.
+    pub failure_reason: Option<String>,
+    /// The output as a JSON value the host already has. At most one of `output`, `messages` and `text`; null is none.
+    pub output: Option<Value>,
+    /// The turn's messages in order. Only those of role `assistant` are read.
+    pub messages: Option<Vec<Message>>,
+    /// The assistant's text.
+    pub text: Option<String>,
+    /// An opaque handle by which the host can resume the agent's session.
+    pub session_handle: Option<String>,
+    /// The paths of the artifacts that exist, of those that the skill requires.
+    pub artifacts: Vec<String>,
+    /// What the turn cost.
+    pub usage: Option<Usage>,
+    /// What was strange about the agent's stream; the decision goes on telling it.
+    pub diagnostics: Vec<Note>,
+}
+
+/// One message of a turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Whose words these are: `assistant`, or any other role, which is never read.
+    pub role: String,
+    /// The words.
+    pub text: String,
+}
+
+/// Tokens of a turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Read by the model.
+    pub input_tokens: u64,
+    /// Written by the model.
+    pub output_tokens: u64,
+    /// Of those read, the ones that came from a cache.
+    pub cached_input_tokens: Option<u64>,
+}
+
+record!(Usage { input_tokens, output_tokens, cached_input_tokens });
+
+/// A turn in a compact journal: everything a replay needs, without the turn's text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordedTurn {
+    /// The turn that finished.
+    pub attempt_number: u32,
+    /// The slot it ran in, if the report said so.
+    pub slot_id: Option<String>,
+    /// The session handle it reported.
+    pub session_handle: Option<String>,
+    /// The SHA-256 digest of the full event's JSON text.
+    pub report_digest: String,
+    /// What the gates decided, and what the run went on with.
+    pub judged: Judged,
+}
+
+/// A person's answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reply {
+    /// The question it answers.
+    pub interaction_id: u64,
+    /// The answer: any text, also empty; any other JSON value is carried on as its JSON text.
+    pub response: Value,
+    /// Makes a repeated send harmless: the same key and reply are taken once.
+    pub idempotency_key: Option<String>,
+    /// Take the reply only if the run is still at this revision.
+    pub expected_revision: Option<u64>,
+}
+
+impl Reply {
+    /// A reply in plain text.
+    #[must_use]
+    pub fn text(interaction_id: u64, response: impl Into<String>) -> Reply {
+        let response = Value::String(response.into());
+        Reply { interaction_id, response, idempotency_key: None, expected_revision: None }
+    }
+
+    /// The response as the agent will read it.
+    pub(crate) fn response_text(&self) -> String {
+        match &self.response {
+            Value::String(text) => text.clone(),
+            other => json_text(other),
+        }
+    }
+}
+
+impl Event {
+    /// Reads an event from its JSON text.
+    ///
+    /// # Errors
+    /// [`Rejected`] with `EVENT_MALFORMED` if it is not one event in the documented form.
+    pub fn from_json(text: &str) -> Result<Event, Rejected> {
+        match Event::from_plain_json(text) {
+            Some(event) => Ok(event),
+            None => Event::from_value(parse(text)?),
+        }
+    }
+
+    /// Reads the report of a turn without what the agent's program printed, which a binding hands over beside it: it is
+    /// long, and need not be written as JSON and read back.
+    ///
+    /// # Errors
+    /// [`Rejected`] with `EVENT_MALFORMED` if together they are not one event in the documented form.
+    pub fn from_json_and_stdout(text: &str, stdout: &str) -> Result<Event, Rejected> {
+        let mut value = parse(text)?;
+        if let Some(Value::Object(stream)) = value.get_mut("stream") {
+            stream.insert("stdout".to_owned(), Value::String(stdout.to_owned()));
+        }
+        Event::from_value(value)
+    }
+
+    /// Reads an event from a value that a binding made of its runtime's own data.
+    ///
+    /// # Errors
+    /// [`Rejected`] with `EVENT_MALFORMED` if it is not one event in the documented form.
+    pub fn from_value(value: Value) -> Result<Event, Rejected> {
+        // These stand in journals only.
+        if let Some(name @ ("created" | "turn_decided")) = value.get("type").and_then(Value::as_str) {
+            return Err(Rejected::malformed(format!("the event {}", not_an_event(name))));
+        }
+        let event: Event = read(value).map_err(|misread| Rejected::malformed(misread.sentence("the event")))?;
+        event.check_form()?;
+        Ok(event)
+    }
+
+    /// The report of a turn with the assistant's text, which a binding hands over beside it: a long text need not be
+    /// written as JSON and read back.
+    ///
+    /// # Errors
+    /// [`Rejected`] with `EVENT_MALFORMED` if the event is no finished turn, or has another content.
+    pub fn with_text(mut self, text: &str) -> Result<Event, Rejected> {
+        let Event::TurnFinished(report) = &mut self else {
+            return Err(Rejected::malformed("only `turn_finished` has a text"));
+        };
+        report.text = Some(text.to_owned());
+        self.check_form()?;
+        Ok(self)
+    }
+
+    /// The event's name on the wire.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Event::Created {} => "created",
+            Event::SlotGranted { .. } => "slot_granted",
+            Event::TurnFinished(_) => "turn_finished",
+            Event::TurnDecided(_) => "turn_decided",
+            Event::Reply(_) => "reply",
+            Event::TimerFired { .. } => "timer_fired",
+            Event::ProcessLost { .. } => "process_lost",
+            Event::Cancel { .. } => "cancel",
+        }
+    }
+
+    /// Checks what the types alone do not say.
+    pub(crate) fn check_form(&self) -> Result<(), Rejected> {
+        match self {
+            Event::TurnFinished(report) => report.check_form(),
+            Event::Reply(Reply { idempotency_key: Some(key), .. })
+                if key.is_empty() || is_longer(key, MAX_KEY_CHARACTERS) =>
+            {
+                Err(Rejected::malformed(format!("`idempotency_key` must have 1 to {MAX_KEY_CHARACTERS} characters")))
+            }
+            Event::Reply(reply) if json::depth(&reply.response) > Limits::MAX_JSON_DEPTH => {
+                Err(Rejected::malformed(format!("`response` is nested deeper than {}", Limits::MAX_JSON_DEPTH)))
+            }
+            Event::Cancel { reason: Some(reason) } if is_longer(reason, MAX_REASON_CHARACTERS) => {
+                Err(Rejected::malformed(format!("`reason` must have at most {MAX_REASON_CHARACTERS} characters")))
+            }
+            Event::TurnDecided(turn) if !turn.judged.is_coherent() => {
+                Err(Rejected::malformed("the recorded decision does not fit what the run goes on with"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl TurnReport {
+    /// A report of this turn that says nothing yet: it ended well and left nothing behind.
+    #[must_use]
+    pub fn of_attempt(attempt_number: u32) -> TurnReport {
+        TurnReport { attempt_number, ..TurnReport::default() }
+    }
+
+    /// A report of a turn that ended well with this text of the assistant.
+    #[must_use]
+    pub fn with_text(attempt_number: u32, text: impl Into<String>) -> TurnReport {
+        TurnReport { text: Some(text.into()), ..TurnReport::of_attempt(attempt_number) }
+    }
+
+    /// Decodes the stream on the way in: what is recorded is what it said, so that a replay does not depend on a decoder.
+    #[cfg(feature = "streams")]
+    fn take_stream(&mut self, stream: &Stream, reading: &mut Reading) {
+        if self.contents() > 0 {
+            reading.wrong(ONE_CONTENT);
+        } else if self.exit_code.is_some() {
+            reading.wrong("has its exit code in `stream` if it has a stream");
+        } else {
+            self.exit_code = stream.exit_code;
+            self.take_decoded(decode_stream(stream));
+        }
+    }
+
+    /// A page that shows runs has no agents, and is spared the decoders.
+    #[cfg(not(feature = "streams"))]
+    #[expect(clippy::unused_self, reason = "a build with decoders takes it in here")]
+    fn take_stream(&mut self, _: &Value, reading: &mut Reading) {
+        reading.wrong("has a `stream`, which this build cannot decode");
+    }
+
+    /// How many of the members are given of which there is at most one.
+    fn contents(&self) -> usize {
+        // Null is no output: what `output: parsed ?? null` means.
+        let has_output = !matches!(self.output, None | Some(Value::Null));
+        [has_output, self.messages.is_some(), self.text.is_some()].iter().filter(|given| **given).count()
+    }
+
+    fn check_form(&self) -> Result<(), Rejected> {
+        if self.contents() > 1 {
+            return Err(Rejected::malformed(format!("a turn {ONE_CONTENT}")));
+        }
+        if self.diagnostics.len() > MAX_NOTES
+            || self.diagnostics.iter().any(|note| is_longer(&note.message, MAX_NOTE_CHARACTERS))
+        {
+            return Err(Rejected::malformed(format!(
+                "`diagnostics` must be at most {MAX_NOTES}, of at most {MAX_NOTE_CHARACTERS} characters each"
+            )));
+        }
+        if let Some(reason) = &self.failure_reason
+            && !is_code(reason)
+        {
+            let found = text::quoted(reason);
+            return Err(Rejected::malformed(format!(
+                "`failure_reason` must be a code such as `TIMEOUT` (A-Z, 0-9 and _, at most 64), found {found}"
+            )));
+        }
+        if self.session_handle.as_ref().is_some_and(|handle| is_longer(handle, MAX_HANDLE_CHARACTERS)) {
+            let message = format!("`session_handle` must have at most {MAX_HANDLE_CHARACTERS} characters");
+            return Err(Rejected::malformed(message));
+        }
+        Ok(())
+    }
+
+    /// The reason why the turn failed, if it did (GATE-1).
+    pub(crate) fn failure(&self) -> Option<&str> {
+        match (&self.failure_reason, self.exit_code.unwrap_or(0)) {
+            (Some(reason), _) => Some(reason),
+            (None, 0) => None,
+            (None, _) => Some(Code::ProcessFailed.as_str()),
+        }
+    }
+}
+
+impl Timestamp {
+    /// Reads a time from outside: a whole number of milliseconds in range.
+    ///
+    /// # Errors
+    /// [`Rejected`] with `EVENT_MALFORMED` for anything else.
+    pub fn from_json(value: &Value) -> Result<Timestamp, Rejected> {
+        json::whole_number(value)
+            .and_then(Timestamp::from_millis)
+            .ok_or_else(|| Rejected::malformed("a time is a whole number of milliseconds from 0 to 9007199254740991"))
+    }
+}
+
+impl Writable for Event {
+    fn write(&self, out: &mut Writer) {
+        out.object(|out| {
+            out.member("type", &self.name());
+            match self {
+                Event::Created {} => {}
+                Event::SlotGranted { slot_id } => out.member("slot_id", slot_id),
+                Event::TurnFinished(report) => out.members_of(report),
+                Event::TurnDecided(turn) => out.members_of(turn),
+                Event::Reply(reply) => out.members_of(reply),
+                Event::TimerFired { interaction_id } => out.member("interaction_id", interaction_id),
+                Event::ProcessLost { attempt_number, slot_id } => {
+                    out.member("attempt_number", attempt_number);
+                    out.member("slot_id", slot_id);
+                }
+                Event::Cancel { reason } => out.member("reason", reason),
+            }
+        });
+    }
+}
+
+impl Writable for TurnReport {
+    fn write(&self, out: &mut Writer) {
+        out.object(|out| {
+            out.member("attempt_number", &self.attempt_number);
+            out.member("slot_id", &self.slot_id);
+            out.member("exit_code", &self.exit_code);
+            out.member("failure_reason", &self.failure_reason);
+            out.member("output", &self.output.as_ref().filter(|output| !output.is_null()));
+            out.member("messages", &self.messages);
+            out.member("text", &self.text);
+            out.member("session_handle", &self.session_handle);
+            if !self.artifacts.is_empty() {
+                out.member("artifacts", &self.artifacts);
+            }
+            out.member("usage", &self.usage);
+            if !self.diagnostics.is_empty() {
+                out.member("diagnostics", &self.diagnostics);
+            }
+        });
+    }
+}
+
+serialize_as_written!(Event);
+serialize_as_written!(TurnReport);
+
+impl Readable for Event {
+    fn blank() -> Event {
+        Event::Created {}
+    }
+
+    fn read(&mut self, value: Value, reading: &mut Reading) {
+        let mut members = reading.members(value);
+        match members.tag("type").as_str() {
+            "turn_finished" => {
+                let mut report = TurnReport::default();
+                members.rest(&mut report);
+                *self = Event::TurnFinished(report);
+                return;
+            }
+            "turn_decided" => {
+                let mut turn = Box::blank();
+                members.rest(&mut turn);
+                *self = Event::TurnDecided(turn);
+                return;
+            }
+            "reply" => {
+                let mut reply = Reply::blank();
+                members.rest(&mut reply);
+                *self = Event::Reply(reply);
+                return;
+            }
+            "created" => {}
+            "slot_granted" => {
+                let mut slot_id = String::new();
+                members.take("slot_id", &mut slot_id);
+                *self = Event::SlotGranted { slot_id };
+            }
+            "timer_fired" => {
+                let mut interaction_id = 0;
+                members.take("interaction_id", &mut interaction_id);
+                *self = Event::TimerFired { interaction_id };
+            }
+            "process_lost" => {
+                let (mut attempt_number, mut slot_id) = (0, None);
+                members.take("attempt_number", &mut attempt_number);
+                members.take("slot_id", &mut slot_id);
+                *self = Event::ProcessLost { attempt_number, slot_id };
+            }
+            "cancel" => {
+                let mut reason = None;
+                members.take("reason", &mut reason);
+                *self = Event::Cancel { reason };
+            }
+            other => members.wrong(not_an_event(other)),
+        }
+        members.end();
+    }
+}
+
+impl Readable for TurnReport {
+    fn blank() -> TurnReport {
+        TurnReport::default()
+    }
+
+    fn read(&mut self, value: Value, reading: &mut Reading) {
+        let (mut artifacts, mut diagnostics, mut stream) = (None, None, None);
+        let mut members = reading.members(value);
+        members.take("attempt_number", &mut self.attempt_number);
+        members.take("slot_id", &mut self.slot_id);
+        members.take("exit_code", &mut self.exit_code);
+        members.take("failure_reason", &mut self.failure_reason);
+        members.take("output", &mut self.output);
+        members.take("messages", &mut self.messages);
+        members.take("text", &mut self.text);
+        members.take("session_handle", &mut self.session_handle);
+        members.take("artifacts", &mut artifacts);
+        members.take("usage", &mut self.usage);
+        members.take("diagnostics", &mut diagnostics);
+        members.take("stream", &mut stream);
+        members.end();
+        self.artifacts = artifacts.unwrap_or_default();
+        self.diagnostics = diagnostics.unwrap_or_default();
+        if let Some(stream) = stream {
+            self.take_stream(&stream, reading);
+        }
+    }
+}
+
+record!(Message { role, text });
+record!(RecordedTurn { attempt_number, slot_id, session_handle, report_digest, judged });
+record!(Reply { interaction_id, response, idempotency_key, expected_revision });
+
+fn parse(text: &str) -> Result<Value, Rejected> {
+    json::parse_value(text, MAX_EVENT_DEPTH)
+        .map_err(|fault| Rejected::malformed(format!("the event cannot be read: {fault}")))
+}
+
+fn not_an_event(name: &str) -> String {
+    let names = "`slot_granted`, `turn_finished`, `reply`, `timer_fired`, `process_lost` or `cancel`";
+    format!("must have the `type` {names}, found {}", text::quoted(name))
+}
+
+fn is_code(reason: &str) -> bool {
+    (1..=64).contains(&reason.len()) && reason.bytes().all(|byte| matches!(byte, b'A'..=b'Z' | b'0'..=b'9' | b'_'))
+}
+
+fn is_longer(text: &str, characters: usize) -> bool {
+    text.chars().nth(characters).is_some()
+}
+
+const ONE_CONTENT: &str = "has at most one of `output`, `messages`, `text` and `stream`";
+/// An output that is too deep is judged, not lost; this only keeps the reading itself within bounds.
+const MAX_EVENT_DEPTH: usize = 2 * Limits::MAX_JSON_DEPTH;
+pub(crate) const MAX_KEY_CHARACTERS: usize = 256;
+pub(crate) const MAX_REASON_CHARACTERS: usize = 4096;
+const MAX_HANDLE_CHARACTERS: usize = 4096;
+const MAX_NOTES: usize = 64;
+const MAX_NOTE_CHARACTERS: usize = 4096;

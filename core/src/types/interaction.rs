@@ -1,0 +1,296 @@
+//! Questions to the user: the pending one, the answered ones, and what both are made of.
+
+use std::borrow::Cow;
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, LazyLock};
+
+use crate::json::{self, Map, Value};
+use crate::read::{Readable, Reading};
+use crate::types::limits::Limits;
+use crate::types::time::Timestamp;
+use crate::wire::{names, record};
+use crate::write::{Writable, Writer, json_text, serialize_as_written};
+
+/// What a question looks like to a person. Display metadata: no decision depends on it (PEND-4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum InteractionKind {
+    /// One of several options.
+    ChooseOne,
+    /// Yes or no.
+    Confirm,
+    /// Several fields to fill in.
+    FillFields,
+    /// Free text; also what every unknown kind becomes.
+    #[default]
+    OpenText,
+    /// A risk to be acknowledged.
+    RiskAck,
+}
+
+names!(InteractionKind { "choose_one" => ChooseOne, "confirm" => Confirm, "fill_fields" => FillFields, "open_text" => OpenText, "risk_ack" => RiskAck });
+
+impl InteractionKind {
+    /// The kind of this name or alias.
+    pub(crate) fn from_name(name: &str) -> Option<InteractionKind> {
+        Some(match name {
+            "choose_one" | "decision" => InteractionKind::ChooseOne,
+            "confirm" | "confirmation" => InteractionKind::Confirm,
+            "fill_fields" => InteractionKind::FillFields,
+            "open_text" | "clarification" => InteractionKind::OpenText,
+            "risk_ack" => InteractionKind::RiskAck,
+            _ => return None,
+        })
+    }
+}
+
+/// Something the user may choose; never the only thing they may say (PEND-5).
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChoiceOption {
+    /// What the user sees.
+    pub label: String,
+    /// What the agent would like to hear, if it said so.
+    pub value: Option<Value>,
+}
+
+impl Writable for ChoiceOption {
+    fn write(&self, out: &mut Writer) {
+        out.object(|out| {
+            out.member("label", &self.label);
+            out.member("value", &self.value.as_ref().map(|value| json_text(value)));
+        });
+    }
+}
+
+serialize_as_written!(ChoiceOption);
+
+impl Readable for ChoiceOption {
+    fn blank() -> ChoiceOption {
+        ChoiceOption { label: String::new(), value: None }
+    }
+
+    fn read(&mut self, value: Value, reading: &mut Reading) {
+        let mut members = reading.members(value);
+        let mut value: Option<JsonText> = None;
+        members.take("label", &mut self.label);
+        members.take("value", &mut value);
+        members.end();
+        self.value = value.map(|text| text.0);
+    }
+}
+
+/// What is asked, before it has an id and a time.
+///
+/// Parts that the agent shapes freely are kept as JSON text in a snapshot, so that no key of theirs is a key of ours.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Question {
+    /// How to show it.
+    pub kind: InteractionKind,
+    /// The question as the agent wrote it; never shown without care, see [`crate::display_text`].
+    pub prompt: String,
+    /// Answers the agent suggests.
+    pub options: Vec<ChoiceOption>,
+    /// Anything the agent tells the user interface.
+    pub ui_hints: FreeForm,
+    /// What an automatic decision goes by when nobody answers.
+    pub default_decision_policy: Cow<'static, str>,
+    /// Names of fields the agent would like to have filled in.
+    pub required_fields: Vec<String>,
+    /// What the agent said around the question, and what it called things before the core renamed them.
+    pub context: FreeForm,
+}
+
+/// Members that the agent names and shapes freely. Most questions have none, and none take no room.
+#[derive(Clone, Debug, Default)]
+pub struct FreeForm(Option<Box<Map>>);
+
+impl FreeForm {
+    /// The members as a map of their own.
+    #[must_use]
+    pub fn to_map(&self) -> Map {
+        self.deref().clone()
+    }
+}
+
+impl From<Map> for FreeForm {
+    fn from(members: Map) -> FreeForm {
+        FreeForm((!members.is_empty()).then(|| Box::new(members)))
+    }
+}
+
+impl PartialEq for FreeForm {
+    fn eq(&self, other: &FreeForm) -> bool {
+        **self == **other
+    }
+}
+
+impl Deref for FreeForm {
+    type Target = Map;
+
+    fn deref(&self) -> &Map {
+        static NONE: LazyLock<Map> = LazyLock::new(Map::new);
+        self.0.as_deref().unwrap_or(&NONE)
+    }
+}
+
+impl DerefMut for FreeForm {
+    fn deref_mut(&mut self) -> &mut Map {
+        self.0.get_or_insert_default()
+    }
+}
+
+impl Writable for Question {
+    fn write(&self, out: &mut Writer) {
+        out.object(|out| {
+            out.member("kind", &self.kind);
+            out.member("prompt", &self.prompt);
+            out.member("options", &self.options);
+            out.member("ui_hints", &json_text(&*self.ui_hints));
+            out.member("default_decision_policy", &self.default_decision_policy);
+            out.member("required_fields", &self.required_fields);
+            out.member("context", &json_text(&*self.context));
+        });
+    }
+}
+
+serialize_as_written!(Question);
+
+impl Readable for Question {
+    fn blank() -> Question {
+        Question::default()
+    }
+
+    fn read(&mut self, value: Value, reading: &mut Reading) {
+        let mut members = reading.members(value);
+        let (mut ui_hints, mut context) = (ObjectText::blank(), ObjectText::blank());
+        members.take("kind", &mut self.kind);
+        members.take("prompt", &mut self.prompt);
+        members.take("options", &mut self.options);
+        members.take("ui_hints", &mut ui_hints);
+        members.take("default_decision_policy", &mut self.default_decision_policy);
+        members.take("required_fields", &mut self.required_fields);
+        members.take("context", &mut context);
+        members.end();
+        self.ui_hints = ui_hints.0.into();
+        self.context = context.0.into();
+    }
+}
+
+/// The one question a waiting run has (PEND-1).
+#[derive(Clone, Debug, PartialEq)]
+pub struct PendingInteraction {
+    /// 1, 2, 3 … in the life of the run; assigned by the core.
+    pub interaction_id: u64,
+    /// The turn that asked.
+    pub attempt_number: u32,
+    /// When it was asked.
+    pub asked_at: Timestamp,
+    /// When waiting ends by itself, if it does.
+    pub deadline_at: Option<Timestamp>,
+    /// What is asked; a turn's judgement has it too, and it may be long.
+    pub question: Arc<Question>,
+}
+
+record!(PendingInteraction { interaction_id, attempt_number, asked_at, deadline_at, question });
+
+/// How a question came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResolutionMode {
+    /// A person answered.
+    UserReply,
+    /// Nobody did, and the core told the agent to go on.
+    AutoDecideTimeout,
+    /// The run ended before anybody answered: a cancel, or the process that asked was lost.
+    Canceled,
+    /// Nobody answered in time, and that ended the run.
+    Expired,
+}
+
+names!(ResolutionMode { "user_reply" => UserReply, "auto_decide_timeout" => AutoDecideTimeout, "canceled" => Canceled, "expired" => Expired });
+
+impl ResolutionMode {
+    /// Who brought the question to its end.
+    #[must_use]
+    pub const fn resolved_by(self) -> &'static str {
+        match self {
+            ResolutionMode::UserReply => "user",
+            ResolutionMode::AutoDecideTimeout => "auto_decision",
+            ResolutionMode::Canceled => "end_of_run",
+            ResolutionMode::Expired => "deadline",
+        }
+    }
+}
+
+/// One question and its end, for ever (HIST-1). Made by the transition that ended it and by nothing else.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct InteractionRecord {
+    /// The question's id.
+    pub interaction_id: u64,
+    /// The turn that asked.
+    pub attempt_number: u32,
+    /// How it was shown.
+    pub kind: InteractionKind,
+    /// What was asked.
+    pub prompt: String,
+    /// What was answered, by a person or by the core; absent if nothing was.
+    pub response: Option<String>,
+    /// How it ended.
+    pub resolution_mode: ResolutionMode,
+    /// When it was asked.
+    pub asked_at: Timestamp,
+    /// When it ended.
+    pub resolved_at: Timestamp,
+    /// The key the reply came with.
+    pub idempotency_key: Option<String>,
+    /// The run's revision after this step: what the reply's receipt said.
+    pub revision: u64,
+}
+
+record!(InteractionRecord {
+    interaction_id,
+    attempt_number,
+    kind,
+    prompt,
+    response,
+    resolution_mode,
+    asked_at,
+    resolved_at,
+    idempotency_key,
+    revision
+});
+
+/// A value as JSON text inside JSON.
+struct JsonText(Value);
+
+impl Readable for JsonText {
+    fn blank() -> JsonText {
+        JsonText(Value::Null)
+    }
+
+    fn read(&mut self, value: Value, reading: &mut Reading) {
+        let mut text = String::new();
+        text.read(value, reading);
+        match json::parse_value(&text, Limits::MAX_JSON_DEPTH) {
+            Ok(value) => self.0 = value,
+            Err(fault) => reading.wrong(format!("must be JSON text, but {fault}")),
+        }
+    }
+}
+
+/// An object as JSON text inside JSON.
+struct ObjectText(Map);
+
+impl Readable for ObjectText {
+    fn blank() -> ObjectText {
+        ObjectText(Map::new())
+    }
+
+    fn read(&mut self, value: Value, reading: &mut Reading) {
+        let mut text = JsonText::blank();
+        text.read(value, reading);
+        match text.0 {
+            Value::Object(members) => self.0 = members,
+            other => reading.expected("the JSON text of an object", &other),
+        }
+    }
+}

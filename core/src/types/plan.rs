@@ -1,0 +1,244 @@
+//! The plan of a run: every setting resolved. Made by admission, or read back from a snapshot; never changed.
+
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use crate::json::{self, Value};
+use crate::persist::digest::LoadError;
+use crate::read::{Readable, Reading, read};
+use crate::schema::OutputSchema;
+use crate::types::codes::{Code, Note};
+use crate::types::limits::Limits;
+use crate::wire::{names, record};
+use crate::write::{Writable, Writer, serialize_as_written};
+use serde::Deserialize;
+
+/// An admitted run's id and its settings, which it derefs to.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct RunPlan {
+    /// The run's id, chosen by the host.
+    pub run_id: String,
+    settings: Arc<PlanSettings>,
+}
+
+/// An admitted run's settings. Runs that have the same share them.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct PlanSettings {
+    /// The engine that runs the turns.
+    pub engine: String,
+    /// Whether anybody may be asked.
+    pub execution_mode: ExecutionMode,
+    /// Strict: only a person's reply goes on (`interactive_require_user_reply`).
+    pub require_user_reply: bool,
+    /// How long a wait lasts where it has a deadline.
+    pub session_timeout_sec: u64,
+    /// What happens to the process while the run waits.
+    pub profile: Profile,
+    /// How many turns an interactive run may take.
+    pub max_attempt: Option<u32>,
+    /// When a valid output without a marker completes an interactive run.
+    pub soft_completion: SoftCompletion,
+    /// What happens to a turn whose process was lost.
+    pub interrupted_turn: InterruptedTurn,
+    /// Paths that must exist for the run to succeed.
+    pub required_artifacts: Vec<String>,
+    /// What the output must look like.
+    pub output_schema: Option<OutputSchema>,
+    /// Sizes beyond which input is refused or cut.
+    pub limits: Limits,
+    /// What admission warned of.
+    pub warnings: Vec<Note>,
+}
+
+record!(PlanSettings {
+    engine,
+    execution_mode,
+    require_user_reply,
+    session_timeout_sec,
+    profile,
+    max_attempt,
+    soft_completion,
+    interrupted_turn,
+    required_artifacts,
+    output_schema,
+    limits,
+    warnings
+});
+
+/// On the wire the settings stand beside the id.
+impl Writable for RunPlan {
+    fn write(&self, out: &mut Writer) {
+        out.object(|out| {
+            out.member("run_id", &self.run_id);
+            out.members_of(&*self.settings);
+        });
+    }
+}
+
+serialize_as_written!(RunPlan);
+
+impl Readable for RunPlan {
+    fn blank() -> RunPlan {
+        RunPlan { run_id: String::new(), settings: Arc::new(PlanSettings::blank()) }
+    }
+
+    fn read(&mut self, value: Value, reading: &mut Reading) {
+        let mut members = reading.members(value);
+        members.take("run_id", &mut self.run_id);
+        let mut settings = PlanSettings::blank();
+        members.rest(&mut settings);
+        self.settings = settings.shared();
+    }
+}
+
+impl Deref for RunPlan {
+    type Target = PlanSettings;
+
+    fn deref(&self) -> &PlanSettings {
+        &self.settings
+    }
+}
+
+/// Settings in use, so that a thousand runs of one skill share theirs. A memory that never changes an answer.
+static SHARED: Mutex<Vec<Weak<PlanSettings>>> = Mutex::new(Vec::new());
+
+impl PlanSettings {
+    /// The same settings in one place for all, if they are known.
+    fn shared(self) -> Arc<PlanSettings> {
+        // The list is whole at any time, so a panic elsewhere does not spoil it.
+        let mut known = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(same) = known.iter().filter_map(Weak::upgrade).find(|known| known.can_stand_for(&self)) {
+            return same;
+        }
+        if known.len() >= MOST_SHARED {
+            known.retain(|settings| settings.strong_count() > 0);
+            // If all of them are in use, the older half is as likely to be asked for as any.
+            let too_many = known.len().saturating_sub(MOST_SHARED / 2);
+            known.drain(..too_many);
+        }
+        let settings = Arc::new(self);
+        known.push(Arc::downgrade(&settings));
+        settings
+    }
+
+    /// Equal is not enough: a schema of the same text may be known to another validator.
+    fn can_stand_for(&self, other: &PlanSettings) -> bool {
+        let same_schema = match (&self.output_schema, &other.output_schema) {
+            (Some(one), Some(other)) => one.is_shared_with(other),
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        same_schema && self == other
+    }
+}
+
+const MOST_SHARED: usize = 256;
+
+/// Whether a run may ask.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExecutionMode {
+    /// Nobody is asked.
+    #[default]
+    Auto,
+    /// The run may wait for a person.
+    Interactive,
+}
+
+names!(ExecutionMode { "auto" => Auto, "interactive" => Interactive });
+
+/// What happens to the agent's process while a run waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Profile {
+    /// It ends; the next turn resumes the agent's session.
+    #[default]
+    Resumable,
+    /// It lives on, keeps its slot, and takes the reply.
+    StickyProcess,
+}
+
+names!(Profile { "resumable" => Resumable, "sticky_process" => StickyProcess });
+
+/// When a valid output without a marker completes an interactive run (GATE-5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SoftCompletion {
+    /// Unless the same turn asks something or says that it is not done.
+    #[default]
+    UnlessAsking,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+names!(SoftCompletion { "unless_asking" => UnlessAsking, "always" => Always, "never" => Never });
+
+/// What happens to a turn whose process was lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum InterruptedTurn {
+    /// The run fails.
+    #[default]
+    Fail,
+    /// The turn is run again under the same number.
+    Retry,
+}
+
+names!(InterruptedTurn { "fail" => Fail, "retry" => Retry });
+
+/// The wait of a run that asks nothing special: 20 minutes.
+pub(crate) const DEFAULT_SESSION_TIMEOUT_SEC: u64 = 1200;
+
+/// The longest wait that can be asked for: ten years. A larger number is a time in milliseconds, or an accident.
+pub(crate) const MAX_SESSION_TIMEOUT_SEC: u64 = 315_360_000;
+
+impl ExecutionMode {
+    /// The mode on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            ExecutionMode::Auto => "auto",
+            ExecutionMode::Interactive => "interactive",
+        }
+    }
+}
+
+impl RunPlan {
+    pub(crate) fn new(run_id: String, settings: PlanSettings) -> RunPlan {
+        RunPlan { run_id, settings: settings.shared() }
+    }
+
+    /// Reads a plan back from its JSON text, as a snapshot holds it.
+    ///
+    /// # Errors
+    /// `SNAPSHOT_INVALID` with the place.
+    pub fn from_json(text: &str) -> Result<RunPlan, LoadError> {
+        let plan = json::parse_value(text, Limits::MAX_JSON_DEPTH)
+            .map_err(|fault| LoadError::new(Code::SnapshotInvalid, "the document", fault.to_string()))?;
+        read(plan).map_err(|misread| misread.load_error(Code::SnapshotInvalid))
+    }
+}
+
+impl PlanSettings {
+    pub(crate) fn is_interactive(&self) -> bool {
+        self.execution_mode == ExecutionMode::Interactive
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One test, because the list is one for all.
+    #[test]
+    fn runs_with_the_same_settings_share_them_if_they_are_not_too_many() {
+        let with = |seconds: u64| PlanSettings { session_timeout_sec: seconds, ..PlanSettings::blank() }.shared();
+        let (one, same, other) = (with(1), with(1), with(2));
+        assert!(Arc::ptr_eq(&one, &same));
+        assert!(!Arc::ptr_eq(&one, &other));
+
+        let living: Vec<_> = (1..1000).map(with).collect();
+        assert!(SHARED.lock().is_ok_and(|known| known.len() <= MOST_SHARED));
+        assert!(living.iter().zip(1..).all(|(settings, seconds)| settings.session_timeout_sec == seconds));
+    }
+}

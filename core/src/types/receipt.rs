@@ -1,0 +1,129 @@
+//! Answers to requests: the receipt every reply gets, and the rejection of what cannot be taken.
+
+use serde::Serialize;
+
+use crate::types::codes::Code;
+use crate::types::interaction::{InteractionRecord, ResolutionMode};
+use crate::types::state::Status;
+use crate::types::time::Timestamp;
+use crate::write::{writable, writable_names};
+
+/// What became of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    /// What became of it, in a word.
+    pub receipt: ReceiptKind,
+    /// Why it was not taken.
+    pub code: Option<Code>,
+    /// The question the reply named.
+    pub interaction_id: Option<u64>,
+    /// The question that is pending instead.
+    pub pending_interaction_id: Option<u64>,
+    /// How the question had been resolved before.
+    pub resolved: Option<Resolved>,
+    /// The run's status; after the step, if there was one.
+    pub status: Status,
+    /// The run's revision; after the step, if there was one.
+    pub revision: u64,
+}
+
+writable!(Receipt { receipt, code, interaction_id, pending_interaction_id, resolved, status, revision });
+
+/// A receipt in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReceiptKind {
+    /// The reply was taken and the run goes on.
+    Accepted,
+    /// It had been taken before; this is the first receipt again.
+    Duplicate,
+    /// The key stands for another reply, or the run has moved on.
+    Conflict,
+    /// The question was resolved before.
+    Stale,
+    /// Nothing is pending.
+    NotWaiting,
+    /// There never was such a question.
+    Unknown,
+    /// An auto run asks nobody.
+    NotInteractive,
+    /// The reply is larger than the limit.
+    TooLarge,
+    /// The run was canceled.
+    Canceled,
+    /// There was nothing left to cancel.
+    AlreadyEnded,
+}
+
+writable_names!(ReceiptKind {
+    "accepted" => Accepted,
+    "duplicate" => Duplicate,
+    "conflict" => Conflict,
+    "stale" => Stale,
+    "not_waiting" => NotWaiting,
+    "unknown" => Unknown,
+    "not_interactive" => NotInteractive,
+    "too_large" => TooLarge,
+    "canceled" => Canceled,
+    "already_ended" => AlreadyEnded,
+});
+
+/// How, when and by whom a question was resolved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resolved {
+    /// How.
+    pub resolution_mode: ResolutionMode,
+    /// When.
+    pub resolved_at: Timestamp,
+    /// By whom: `user`, `auto_decision`, `deadline` or `end_of_run`.
+    pub resolved_by: &'static str,
+}
+
+writable!(Resolved { resolution_mode, resolved_at, resolved_by });
+
+impl From<&InteractionRecord> for Resolved {
+    fn from(record: &InteractionRecord) -> Resolved {
+        Resolved {
+            resolution_mode: record.resolution_mode,
+            resolved_at: record.resolved_at,
+            resolved_by: record.resolution_mode.resolved_by(),
+        }
+    }
+}
+
+impl Receipt {
+    /// The HTTP status of a response that carries this receipt.
+    #[must_use]
+    pub fn http_status(&self) -> u16 {
+        self.code.map_or(200, Code::http)
+    }
+}
+
+/// An event that was not applied; the run is unchanged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[error("{code}: {message}")]
+pub struct Rejected {
+    /// Why, as a stable code.
+    pub code: Code,
+    /// What was found and what was expected.
+    pub message: String,
+    /// The receipt, if the event was a request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receipt: Option<Box<Receipt>>,
+}
+
+impl Rejected {
+    pub(crate) fn malformed(message: impl Into<String>) -> Rejected {
+        Rejected { code: Code::EventMalformed, message: message.into(), receipt: None }
+    }
+
+    pub(crate) fn with_receipt(code: Code, message: impl Into<String>, mut receipt: Receipt) -> Rejected {
+        receipt.code = Some(code);
+        Rejected { code, message: message.into(), receipt: Some(Box::new(receipt)) }
+    }
+
+    /// The stable code.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        self.code.as_str()
+    }
+}

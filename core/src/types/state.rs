@@ -1,0 +1,285 @@
+//! The states of a run. Data lives in the state that needs it, so that an impossible run cannot be written down.
+
+use crate::json::Value;
+use crate::read::{Readable, Reading};
+use crate::types::effect::EffectRef;
+use crate::types::interaction::PendingInteraction;
+use crate::wire::{names, record};
+use crate::write::{Writable, Writer, serialize_as_written};
+use serde::Deserialize;
+
+/// Where a run is, as everybody may know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Waits for a slot.
+    Queued,
+    /// A turn is under way.
+    Running,
+    /// Waits for a person.
+    WaitingUser,
+    /// Ended well.
+    Succeeded,
+    /// Ended badly.
+    Failed,
+    /// Was ended by somebody.
+    Canceled,
+}
+
+impl Status {
+    /// All statuses, in the order of a run's life.
+    pub const ALL: [Status; 6] =
+        [Status::Queued, Status::Running, Status::WaitingUser, Status::Succeeded, Status::Failed, Status::Canceled];
+
+    /// The status on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Status::Queued => "queued",
+            Status::Running => "running",
+            Status::WaitingUser => "waiting_user",
+            Status::Succeeded => "succeeded",
+            Status::Failed => "failed",
+            Status::Canceled => "canceled",
+        }
+    }
+
+    /// Whether nothing can happen to the run any more.
+    #[must_use]
+    pub const fn is_end(self) -> bool {
+        matches!(self, Status::Succeeded | Status::Failed | Status::Canceled)
+    }
+}
+
+names!(Status {
+    "queued" => Queued,
+    "running" => Running,
+    "waiting_user" => WaitingUser,
+    "succeeded" => Succeeded,
+    "failed" => Failed,
+    "canceled" => Canceled,
+});
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It did what it should.
+    Succeeded {
+        /// The result as JSON text: key order kept, integers exact. Absent if the skill has no output to give.
+        data_text: Option<String>,
+    },
+    /// It did not.
+    Failed(RunError),
+    /// Somebody ended it.
+    Canceled(RunError),
+}
+
+/// Why a run ended without success.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunError {
+    /// A stable code: one of [`crate::Code`], or the failure reason a host reported.
+    pub code: String,
+    /// What happened, for people.
+    pub message: String,
+}
+
+record!(RunError { code, message });
+
+/// The state itself; only `transition` makes one.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum State {
+    Queued(Queued),
+    Running(Running),
+    WaitingUser(Box<WaitingUser>),
+    Ended(Ended),
+}
+
+/// A slot was asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Queued {
+    /// The number the turn will have: one more than the last, or the same if it is retried.
+    pub(crate) next_attempt: u32,
+    pub(crate) slot_id: String,
+    pub(crate) answer: Option<Answer>,
+    /// Where `acquire_slot` was told.
+    pub(crate) asked: EffectRef,
+}
+
+record!(Queued { next_attempt, slot_id, answer, asked });
+
+/// A turn is under way.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Running {
+    pub(crate) slot_id: String,
+    pub(crate) answer: Option<Answer>,
+    pub(crate) begun_by: BegunBy,
+    /// Where `start_turn` or `inject_reply` was told.
+    pub(crate) begun: EffectRef,
+}
+
+record!(Running { slot_id, answer, begun_by, begun });
+
+/// How a turn began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BegunBy {
+    StartTurn,
+    InjectReply,
+}
+
+names!(BegunBy { "start_turn" => StartTurn, "inject_reply" => InjectReply });
+
+/// The answer that a turn goes on from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Answer {
+    pub(crate) interaction_id: u64,
+    pub(crate) response: String,
+}
+
+record!(Answer { interaction_id, response });
+
+/// A question is open.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct WaitingUser {
+    pub(crate) pending: PendingInteraction,
+    /// The slot a sticky process keeps.
+    pub(crate) kept_slot: Option<String>,
+    /// Where `set_timer` was told, if the wait has a deadline.
+    pub(crate) timer: Option<EffectRef>,
+}
+
+record!(WaitingUser { pending, kept_slot, timer });
+
+/// The run is over.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Ended {
+    pub(crate) how: Outcome,
+}
+
+record!(Ended { how });
+
+impl Writable for State {
+    fn write(&self, out: &mut Writer) {
+        out.object(|out| match self {
+            State::Queued(queued) => {
+                out.member("status", &"queued");
+                out.members_of(queued);
+            }
+            State::Running(running) => {
+                out.member("status", &"running");
+                out.members_of(running);
+            }
+            State::WaitingUser(waiting) => {
+                out.member("status", &"waiting_user");
+                out.members_of(waiting);
+            }
+            State::Ended(ended) => {
+                out.member("status", &"ended");
+                out.members_of(ended);
+            }
+        });
+    }
+}
+
+impl Writable for Outcome {
+    fn write(&self, out: &mut Writer) {
+        out.object(|out| match self {
+            Outcome::Succeeded { data_text } => {
+                out.member("outcome", &"succeeded");
+                out.member("data_text", data_text);
+            }
+            Outcome::Failed(error) => {
+                out.member("outcome", &"failed");
+                out.members_of(error);
+            }
+            Outcome::Canceled(error) => {
+                out.member("outcome", &"canceled");
+                out.members_of(error);
+            }
+        });
+    }
+}
+
+serialize_as_written!(Outcome);
+
+impl Readable for State {
+    fn blank() -> State {
+        State::Queued(Queued::blank())
+    }
+
+    fn read(&mut self, value: Value, reading: &mut Reading) {
+        let mut members = reading.members(value);
+        match members.tag("status").as_str() {
+            "queued" => {
+                let mut queued = Queued::blank();
+                members.rest(&mut queued);
+                *self = State::Queued(queued);
+            }
+            "running" => {
+                let mut running = Running::blank();
+                members.rest(&mut running);
+                *self = State::Running(running);
+            }
+            "waiting_user" => {
+                let mut waiting = Box::blank();
+                members.rest(&mut waiting);
+                *self = State::WaitingUser(waiting);
+            }
+            "ended" => {
+                let mut ended = Ended::blank();
+                members.rest(&mut ended);
+                *self = State::Ended(ended);
+            }
+            _ => members.wrong("has no state's name as its `status`"),
+        }
+    }
+}
+
+impl Readable for Outcome {
+    fn blank() -> Outcome {
+        Outcome::Succeeded { data_text: None }
+    }
+
+    fn read(&mut self, value: Value, reading: &mut Reading) {
+        let mut members = reading.members(value);
+        let mut error = RunError::blank();
+        match members.tag("outcome").as_str() {
+            "succeeded" => {
+                let mut data_text = None;
+                members.take("data_text", &mut data_text);
+                members.end();
+                *self = Outcome::Succeeded { data_text };
+            }
+            "failed" => {
+                members.rest(&mut error);
+                *self = Outcome::Failed(error);
+            }
+            "canceled" => {
+                members.rest(&mut error);
+                *self = Outcome::Canceled(error);
+            }
+            _ => members.wrong("has no end's name as its `outcome`"),
+        }
+    }
+}
+
+impl State {
+    /// The slot the run holds now.
+    pub(crate) fn held_slot(&self) -> Option<&String> {
+        match self {
+            State::Running(running) => Some(&running.slot_id),
+            State::WaitingUser(waiting) => waiting.kept_slot.as_ref(),
+            State::Queued(_) | State::Ended(_) => None,
+        }
+    }
+
+    pub(crate) fn status(&self) -> Status {
+        match self {
+            State::Queued(_) => Status::Queued,
+            State::Running(_) => Status::Running,
+            State::WaitingUser(_) => Status::WaitingUser,
+            State::Ended(Ended { how: Outcome::Succeeded { .. } }) => Status::Succeeded,
+            State::Ended(Ended { how: Outcome::Failed(_) }) => Status::Failed,
+            State::Ended(Ended { how: Outcome::Canceled(_) }) => Status::Canceled,
+        }
+    }
+}
