@@ -17,6 +17,7 @@ use manifest::Skill;
 use request::Options;
 pub(crate) use request::read_object;
 use serde::Serialize;
+use serde_json::json;
 
 /// What a skill declares: its `runner.json` and its schemas, as text, not looked at yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -63,7 +64,7 @@ pub struct Refusal {
 }
 
 /// One reason for a refusal.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Problem {
     /// What it is.
     pub code: Code,
@@ -72,6 +73,7 @@ pub struct Problem {
     /// What was found and what was expected.
     pub message: String,
     /// The values it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
 }
 
@@ -166,13 +168,14 @@ pub fn admit(manifest: &Manifest, request: &RunRequest, host: &HostSettings) -> 
 }
 
 /// What can be asked of a skill, for somebody who wants to choose (ADM-13).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SkillView {
     /// The modes it declares; empty if that could not be read.
     pub execution_modes: Vec<ExecutionMode>,
     /// The engines that may run it here; empty if that could not be read.
     pub engines: Vec<String>,
     /// How many turns it may take in interactive mode.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_attempt: Option<u32>,
     /// Why no request for it would be admitted.
     pub problems: Vec<Problem>,
@@ -210,7 +213,7 @@ fn check_mode(options: &Options, skill: &Skill, problems: &mut Vec<Problem>) {
         let names: Vec<_> = declared.iter().map(|mode| mode.as_str()).collect();
         let message = format!("the skill declares {}, not `{}`", name_list(&names), requested.as_str());
         let mut problem = Problem::new(Code::SkillExecutionModeUnsupported, "request/execution_mode", message);
-        problem.details = Some(details(&[("requested", &requested), ("declared", declared)]));
+        problem.details = Some(json!({ "requested": requested, "declared": declared }));
         problems.push(problem);
     }
 }
@@ -227,12 +230,12 @@ fn check_engine(options: &Options, skill: &Skill, problems: &mut Vec<Problem>) {
     let effective: Vec<_> = engines.effective.iter().map(String::as_str).collect();
     let message = format!("{} is not among {}", text::quoted(&options.engine), name_list(&effective));
     let mut problem = Problem::new(Code::SkillEngineUnsupported, "request/engine", message);
-    problem.details = Some(details(&[
-        ("requested", &options.engine),
-        ("declared", engines.declared.as_ref().map_or(&Value::Null as &dyn Writable, |declared| declared)),
-        ("unsupported", &engines.unsupported),
-        ("effective", &engines.effective),
-    ]));
+    problem.details = Some(json!({
+        "requested": options.engine,
+        "declared": engines.declared,
+        "unsupported": engines.unsupported,
+        "effective": engines.effective,
+    }));
     problems.push(problem);
 }
 
@@ -250,21 +253,10 @@ fn check_input(name: &str, given: Option<&Value>, schema: Option<&OutputSchema>,
         )),
         Check::Invalid(violations) => problems.extend(violations.into_iter().map(|violation| {
             let path = format!("request/{name}{}", violation.instance_path);
-            let details = details(&[("schema_path", &violation.schema_path)]);
+            let details = json!({ "schema_path": violation.schema_path });
             Problem { details: Some(details), ..Problem::new(Code::InputInvalid, path, violation.message) }
         })),
     }
-}
-
-/// The values that a problem is about, by their names.
-fn details(members: &[(&'static str, &dyn Writable)]) -> Value {
-    struct Details<'d>(&'d [(&'static str, &'d dyn Writable)]);
-    impl Writable for Details<'_> {
-        fn write(&self, out: &mut Writer) {
-            out.object(|out| self.0.iter().for_each(|(name, value)| out.member(name, *value)));
-        }
-    }
-    json_value(&Details(members))
 }
 
 fn name_list(names: &[&str]) -> String {

@@ -17,11 +17,13 @@ use crate::types::event::{Message, TurnReport, Usage};
 use crate::types::receipt::Rejected;
 use crate::wire::{names, record};
 use crate::write::writable;
+use serde::{Deserialize, Serialize};
 
 pub use decoder::{StreamDecoder, decode_stream};
 
 /// How an agent's command line writes its turn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum StreamFormat {
     /// Everything is the assistant's text.
     #[default]
@@ -60,30 +62,36 @@ names!(StreamFormat {
 });
 
 /// Everything that an agent's process printed in a turn.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Stream {
     /// How it is written.
     pub format: StreamFormat,
     /// What it printed.
     pub stdout: String,
     /// What it complained of. Nothing is decided by it, but by [`StreamFormat::GeminiJson`], which tells failures there.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub stderr: Option<String>,
     /// How the process ended; absent while it goes on living.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i64>,
 }
 
 record!(Stream { format, stdout, stderr, exit_code });
 
 /// What a turn's stream says.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Decoded {
     /// The words of the assistant, and beginnings of what tools, users and thoughts said between them.
     pub messages: Vec<Message>,
     /// By which the agent's session can be resumed.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub session_handle: Option<String>,
     /// Why the turn failed, as a code.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub failure_reason: Option<String>,
     /// What the turn cost, as far as the agent tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
     /// What was strange on the way.
     pub diagnostics: Vec<Note>,
@@ -110,7 +118,7 @@ impl Sticky {
 }
 
 /// What came of some bytes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Progress {
     /// What was said, in order, for people who look on.
     pub pieces: Vec<Piece>,
@@ -125,7 +133,7 @@ pub struct Progress {
 writable!(Progress { pieces, turn_over, stop, write });
 
 /// A piece of a message, as it came.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Piece {
     /// Which message of the turn it belongs to, counted from 0; pieces of one message are joined.
     pub message: u64,

@@ -14,7 +14,7 @@ use crate::types::event::{Event, TurnReport};
 use crate::write::{Writable, Writer, serialize_as_written, writable, writable_names};
 
 /// Whether an effect is to be performed, asked right before it would be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Due {
     /// When.
     pub perform: Perform,
@@ -25,7 +25,8 @@ pub struct Due {
 writable!(Due { perform, once });
 
 /// When an effect is to be performed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Perform {
     /// At once.
     Now,
@@ -38,7 +39,8 @@ pub enum Perform {
 writable_names!(Perform { "now" => Now, "later" => Later, "never" => Never });
 
 /// What to do with an effect that has failed too often.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "then", rename_all = "snake_case")]
 pub enum GivenUp {
     /// Keep it and try again later: the run is not right without it.
     Keep,
@@ -67,8 +69,6 @@ impl Writable for GivenUp {
     }
 }
 
-serialize_as_written!(GivenUp);
-
 /// What a host finds of a run after a restart. `begun` has no default: guessing it would start a turn twice, or never.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -84,20 +84,22 @@ pub struct Found {
 }
 
 /// How a host goes on with a run after a restart, in this order.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Resumption {
     /// The living process whose end is to be reported again.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub attach: Option<Attach>,
     /// What to perform.
     pub effects: Vec<Effect>,
     /// What to tell the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<Event>,
 }
 
 writable!(Resumption { attach, effects, event });
 
 /// A process that has outlived its host.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Attach {
     /// The slot it lives in.
     pub slot_id: String,

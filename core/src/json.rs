@@ -14,6 +14,7 @@ mod instance;
 #[cfg(feature = "streams")]
 mod outline;
 mod scanner;
+pub(crate) mod strict;
 mod strings;
 #[cfg(not(feature = "flat-documents"))]
 mod tree;
@@ -102,6 +103,12 @@ fn scanned(text: &str, max_depth: usize) -> Result<&str, Fault> {
     let mut scanner = Scanner::new(trimmed, max_depth);
     let end = scanner.value(0).map_err(|broken| broken.fault)?.end;
     if end == trimmed.len() { Ok(trimmed) } else { Err(Fault::Syntax) }
+}
+
+/// Data as JSON text, without white space and with the members of objects in the order of their fields.
+pub(crate) fn to_string<T: serde::Serialize + ?Sized>(data: &T) -> String {
+    // Our data has names for keys and finite numbers, so nothing can fail.
+    serde_json::to_string(data).unwrap_or_default()
 }
 
 /// Reads JSON text for a binding, as strictly as everything else is read; none if it cannot be taken.

@@ -19,6 +19,7 @@ mod work;
 #[cfg(feature = "schema-engine")]
 mod tests;
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 
@@ -72,7 +73,8 @@ pub enum Check {
 }
 
 /// One way in which an instance does not fit its schema.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Violation {
     /// Where in the instance, as a JSON pointer; empty for the whole.
     pub instance_path: String,
@@ -206,7 +208,23 @@ impl Writable for OutputSchema {
     }
 }
 
-serialize_as_written!(OutputSchema);
+impl Serialize for OutputSchema {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.text())
+    }
+}
+
+impl<'de> Deserialize<'de> for OutputSchema {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<OutputSchema, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        // Its size was checked when it was admitted, perhaps with another limit than the default.
+        let limits = Limits { schema_bytes: usize::MAX, ..Limits::default() };
+        OutputSchema::compile(&text, &limits).map_err(|problems| {
+            let first = problems.first().map_or("", |problem| &problem.message);
+            serde::de::Error::custom(format!("is not a schema that can be used: {first}"))
+        })
+    }
+}
 
 impl Readable for OutputSchema {
     fn blank() -> OutputSchema {

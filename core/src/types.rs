@@ -8,4 +8,5 @@ pub(crate) mod limits;
 pub(crate) mod plan;
 pub(crate) mod receipt;
 pub(crate) mod state;
+pub(crate) mod tagged;
 pub(crate) mod time;

@@ -25,23 +25,26 @@ pub trait Writable {
 
 /// Data as JSON text, without white space and with the members of objects in the order of their fields.
 #[must_use]
-pub fn json_text(data: &dyn Writable) -> String {
+pub fn json_text<T: Writable + serde::Serialize + ?Sized>(data: &T) -> String {
     // Enough for most answers.
     let mut out = Writer::new(String::with_capacity(256));
     data.write(&mut out);
+    debug_assert_eq!(
+        Ok(&out.text),
+        serde_json::to_string(data).as_ref().map_err(ToString::to_string),
+        "derives write the same"
+    );
     out.text
 }
 
 /// Writes data as JSON text behind what stands there already.
-pub fn push_json(text: &mut String, data: &dyn Writable) {
-    let mut out = Writer::new(std::mem::take(text));
-    data.write(&mut out);
-    *text = out.text;
+pub fn push_json<T: Writable + serde::Serialize + ?Sized>(text: &mut String, data: &T) {
+    text.push_str(&json_text(data));
 }
 
 /// Data as a JSON value.
 #[must_use]
-pub fn json_value(data: &dyn Writable) -> Value {
+pub fn json_value<T: Writable + serde::Serialize + ?Sized>(data: &T) -> Value {
     // What was written here can be read here.
     json::build(&json_text(data)).unwrap_or_default()
 }
@@ -164,7 +167,6 @@ macro_rules! writable {
             }
         }
 
-        crate::write::serialize_as_written!($type $(<$life>)?);
     };
 }
 
@@ -178,8 +180,6 @@ macro_rules! writable_names {
                 });
             }
         }
-
-        crate::write::serialize_as_written!($type);
     };
 }
 
@@ -265,6 +265,13 @@ pub(crate) struct Written<'t>(pub(crate) &'t str);
 impl Writable for Written<'_> {
     fn write(&self, out: &mut Writer) {
         out.text.push_str(self.0);
+    }
+}
+
+impl serde::Serialize for Written<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let raw: &serde_json::value::RawValue = serde_json::from_str(self.0).map_err(serde::ser::Error::custom)?;
+        raw.serialize(serializer)
     }
 }
 

@@ -8,24 +8,27 @@ use crate::types::event::TurnReport;
 use crate::types::plan::{Profile, RunPlan, SoftCompletion};
 use crate::types::state::{Outcome, Status};
 use crate::write::{Writable, Writer, serialize_as_written, writable};
+use serde::Serialize;
 
 /// Why a run is where it is.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explanation {
     /// Where it is.
     pub status: Status,
     /// Why, in a sentence.
     pub reason: String,
     /// The code, if it ended without success.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
     /// Why its last turn ended as it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
 }
 
 writable!(Explanation { status, reason, code, decision });
 
 /// What keeps a run from a status.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WhyNot {
     /// The status that was asked for.
     pub target: Status,
@@ -34,6 +37,7 @@ pub struct WhyNot {
     /// What is missing or in the way, one thing each.
     pub reasons: Vec<String>,
     /// Where the output does not fit the schema.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub violations: Vec<Violation>,
 }
 
@@ -49,8 +53,6 @@ impl Writable for WhyNot {
         });
     }
 }
-
-serialize_as_written!(WhyNot);
 
 /// Judges one turn by itself, as if it were the given attempt of a run of this plan.
 #[must_use]

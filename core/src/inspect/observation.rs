@@ -1,8 +1,8 @@
 //! What is worth measuring of a step: no word of a user or an agent, and only values that come from short lists, but
 //! for ids and numbers (OBS-1 to OBS-5). Every host and every language counts and traces the same.
 
+use serde::Serialize;
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use crate::inspect::timeline::{Actor, told};
 use crate::lifecycle::run::Run;
@@ -12,16 +12,17 @@ use crate::turn::gate::{Brief, Verdict};
 use crate::types::codes::Code;
 use crate::types::event::{Event, Usage};
 use crate::types::interaction::ResolutionMode;
-use crate::types::plan::RunPlan;
+use crate::types::plan::ExecutionMode;
 use crate::types::state::{Ended, Outcome, State, Status};
 use crate::types::time::Timestamp;
 use crate::write::{Writable, Writer, serialize_as_written, writable};
 
 /// One step of a run, or one event that it rejected, as meters, traces and logs may know it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Observation {
-    plan: Arc<RunPlan>,
+    /// The run's id.
+    pub run_id: String,
     /// Its revision after the step; a rejected event changes none.
     pub revision: u64,
     /// The time that the run counts: that of the host, but never behind the latest it has seen (LIFE-4).
@@ -29,45 +30,49 @@ pub struct Observation {
     /// The name of what happened; `unknown` for a rejected event of another name.
     pub event: &'static str,
     /// Who brought it; absent if nobody can know.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<Actor>,
+    /// The agent CLI that the run is for.
+    pub engine: String,
+    /// Whether the run may wait for a person.
+    pub execution_mode: ExecutionMode,
     /// The number of the last turn that had started.
     pub attempt_number: u32,
     /// Where the run was after it.
     pub status: Status,
     /// Where the run had been, if it is somewhere else now.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub left: Option<Status>,
     /// For how long it had been there, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub lasted_ms: Option<u64>,
     /// What the gates made of a turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<Ruled>,
     /// How a question came to its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub resolution_mode: Option<ResolutionMode>,
     /// Why the run ended, if it did now and without success.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<&'static str>,
     /// The tokens of a turn, if its report told them.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
     /// Why the event was rejected.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rejected: Option<&'static str>,
-}
-
-impl Observation {
-    /// The settings of the run, which has them in common with what is observed of it: its id, its engine and its mode.
-    #[must_use]
-    pub fn plan(&self) -> &RunPlan {
-        &self.plan
-    }
 }
 
 impl Writable for Observation {
     fn write(&self, out: &mut Writer) {
         out.object(|out| {
-            out.member("run_id", &self.plan.run_id);
+            out.member("run_id", &self.run_id);
             out.member("revision", &self.revision);
             out.member("at", &self.at);
             out.member("event", &self.event);
             out.member("by", &self.by);
-            out.member("engine", &self.plan.engine);
-            out.member("execution_mode", &self.plan.execution_mode);
+            out.member("engine", &self.engine);
+            out.member("execution_mode", &self.execution_mode);
             out.member("attempt_number", &self.attempt_number);
             out.member("status", &self.status);
             out.member("left", &self.left);
@@ -81,10 +86,8 @@ impl Writable for Observation {
     }
 }
 
-serialize_as_written!(Observation);
-
 /// A decision without what the turn showed.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Ruled {
     /// What the run becomes.
@@ -92,6 +95,7 @@ pub struct Ruled {
     /// The rule that decided.
     pub rule: Cow<'static, str>,
     /// The failure's code.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<&'static str>,
     /// The codes of what a person should look at.
     pub warnings: Vec<Code>,
@@ -143,7 +147,9 @@ impl Run {
 
     fn observation(&self, event: &'static str, by: Option<Actor>, now: Timestamp) -> Observation {
         Observation {
-            plan: self.plan().clone(),
+            run_id: self.plan().run_id.clone(),
+            engine: self.plan().engine.clone(),
+            execution_mode: self.plan().execution_mode,
             revision: self.revision(),
             at: now.max(self.updated_at()),
             event,

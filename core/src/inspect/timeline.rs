@@ -1,5 +1,6 @@
 //! The timeline: a journal read line by line, each with what it did to the run (HIST-5).
 
+use serde::Serialize;
 use std::sync::Arc;
 
 use crate::lifecycle::invariants;
@@ -16,7 +17,7 @@ use crate::types::time::Timestamp;
 use crate::write::{writable, writable_names};
 
 /// One entry of a journal as a person reads it: what happened, by whom, and where the run stood after it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Step {
     /// The run's revision after it.
     pub revision: u64,
@@ -33,20 +34,28 @@ pub struct Step {
     /// Why the run was there.
     pub reason: String,
     /// The code, if the run had ended without success.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
     /// The slot that the run held.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub slot_id: Option<String>,
     /// The question that was asked or came to its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub interaction_id: Option<u64>,
     /// The question, if one was asked, with control and bidi characters made visible.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
     /// When waiting ends by itself, if a question was asked and it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline_at: Option<Timestamp>,
     /// The answer that the agent gets.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub response: Option<String>,
     /// How the question came to its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub resolution_mode: Option<ResolutionMode>,
     /// What the gates said of a turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
 }
 
@@ -69,7 +78,8 @@ writable!(Step {
 });
 
 /// Who brings an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Actor {
     /// A person, or a client on their behalf.
     User,

@@ -12,9 +12,10 @@ use crate::types::plan::ExecutionMode;
 use crate::types::state::{Outcome, RunError, Status};
 use crate::types::time::Timestamp;
 use crate::write::{Writable, Writer, serialize_as_written, writable};
+use serde::Serialize;
 
 /// A run as a client sees it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StatusView {
     /// The run's id.
     pub run_id: String,
@@ -27,12 +28,15 @@ pub struct StatusView {
     /// The number of the last turn that started; 0 before the first.
     pub attempt_number: u32,
     /// How many turns there may be; absent if they are not limited.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_attempt: Option<u32>,
     /// The question it waits on.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub pending_interaction_id: Option<u64>,
     /// What a person should look at: from admission, and from the turn that brought the run where it is.
     pub warnings: Vec<Note>,
     /// Why it ended without success.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<RunError>,
     /// Details of the turn that brought the run where it is.
     pub diagnostics: Vec<Note>,
@@ -41,8 +45,10 @@ pub struct StatusView {
     /// How many of them the core answered.
     pub auto_decision_count: u64,
     /// The result, if it succeeded with one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
     /// The result as JSON text: key order kept, integers exact.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub data_text: Option<String>,
     /// When it was made.
     pub created_at: Timestamp,
@@ -73,7 +79,7 @@ writable!(StatusView {
 });
 
 /// What a client needs to show the question.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PendingView {
     /// The run's id.
     pub run_id: String,
@@ -94,10 +100,8 @@ impl Writable for PendingView {
     }
 }
 
-serialize_as_written!(PendingView);
-
 /// A pending question as a client sees it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct InteractionView {
     /// The id to reply to.
     pub interaction_id: u64,
@@ -122,6 +126,7 @@ pub struct InteractionView {
     /// When it was asked.
     pub asked_at: Timestamp,
     /// When waiting ends by itself, if it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline_at: Option<Timestamp>,
 }
 
@@ -141,18 +146,19 @@ writable!(InteractionView {
 });
 
 /// A suggested answer as a client sees it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OptionView {
     /// What the user sees.
     pub label: String,
     /// What the agent would like to hear, if it said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
 }
 
 writable!(OptionView { label, value });
 
 /// Which requests would be taken now, so that a client can enable buttons and predict refusals offline.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Allowed {
     /// The run's revision this was said of.
     pub revision: u64,
@@ -163,21 +169,26 @@ pub struct Allowed {
 writable!(Allowed { revision, requests });
 
 /// Whether one request would be taken.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AllowedRequest {
     /// The request: `reply` or `cancel`.
     pub request: &'static str,
     /// Whether it would be taken.
     pub allowed: bool,
     /// Why not.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<Code>,
     /// The JSON Schema of its arguments.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Value>,
     /// Until when, if there is a deadline.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline_at: Option<Timestamp>,
     /// Bytes a response may have, as text or as JSON text.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_response_bytes: Option<usize>,
     /// Milliseconds left until then; 0 once the deadline of a resumable wait has passed and no automatic decision is made yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub remaining_ms: Option<u64>,
 }
 

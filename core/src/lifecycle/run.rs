@@ -1,5 +1,6 @@
 //! The run: a plan, a state and a history. It applies events and tells what it knows; `transition` decides.
 
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 #[cfg(feature = "observe")]
@@ -28,7 +29,8 @@ pub struct Run {
 }
 
 /// Everything about a run that a step may change, but for its history.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Life {
     pub(crate) revision: u64,
     pub(crate) created_at: Timestamp,
@@ -37,8 +39,10 @@ pub(crate) struct Life {
     /// The number of the last turn that started; 0 before the first.
     pub(crate) attempt_number: u32,
     pub(crate) slots_requested: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) session_handle: Option<String>,
     /// Why the last turn ended as it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) decision: Option<Brief>,
     pub(crate) clock_went_backwards: bool,
     /// Whether a time came in seconds instead of milliseconds; that is no clock that went backwards.
@@ -91,26 +95,30 @@ impl Prepared {
 }
 
 /// What the host still owes a run, and what the run may still own (HOST-2).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Outstanding {
     /// Effects to perform, under their first ids. None of them begins a turn: only [`Run::after_restart`] returns those.
     pub effects: Vec<Effect>,
     /// Everything else of this run that the host still has is to be given back or ended.
     pub keep: Keep,
     /// The id of the effect that begins the turn under way: if the host has noted it as begun, [`crate::Found::begun`] is true.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub turn_effect_id: Option<String>,
 }
 
 writable!(Outstanding { effects, keep, turn_effect_id });
 
 /// What a run may still own.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Keep {
     /// The slot it has: held if `process` names it too, else only asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub slot_id: Option<String>,
     /// The question whose timer may be set.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub timer: Option<u64>,
     /// The slot in which a process may be alive.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub process: Option<String>,
 }
 

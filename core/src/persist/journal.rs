@@ -1,5 +1,6 @@
 //! The journal: what happened to a run, in order. It replays to the same run and the same effects (HIST-2).
 
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 use crate::json::{self, MAX_DOCUMENT_DEPTH, Value};
@@ -20,7 +21,7 @@ use crate::write::{Writable, Writer, Written, json_text, writable};
 pub const JOURNAL_VERSION: u64 = 1;
 
 /// One event that changed a run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct JournalEntry {
     /// The run's revision after it: 1, 2, 3 …
     pub revision: u64,
@@ -29,6 +30,8 @@ pub struct JournalEntry {
     /// What happened.
     pub event: Event,
     /// What a turn was judged to be, for [`JournalEntry::compact`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip)]
     judged: Option<Box<Judgement>>,
 }
 
@@ -47,6 +50,8 @@ pub struct JudgedParts<'j> {
     pub question: Option<&'j dyn Writable>,
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct EntryIn {
     revision: u64,
     at: Timestamp,
@@ -130,10 +135,9 @@ impl JournalEntry {
     /// the run's id if there is none.
     #[must_use]
     pub fn line_chained_to(&self, head: &str) -> String {
-        let linked = linked_text(self.revision, self.at, &self.event);
-        let chain = chain_digest(head, &linked);
-        let event = Written(Linked::event_in(&linked));
-        json_text(&LinkOut { revision: self.revision, at: self.at, event, chain: &chain })
+        let event = json_text(&self.event);
+        let chain = chain_digest(head, &format!("[{},{},{event}]", self.revision, self.at.as_millis()));
+        format!(r#"{{"revision":{},"at":{},"event":{event},"chain":"{chain}"}}"#, self.revision, self.at.as_millis())
     }
 }
 
@@ -145,7 +149,8 @@ pub struct Journal {
     links: Vec<Link>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Link {
     pub(crate) revision: u64,
     pub(crate) at: Timestamp,
@@ -155,16 +160,7 @@ pub(crate) struct Link {
 
 record!(Link { revision, at, event, chain });
 
-/// A link whose event has been written for its digest already.
-struct LinkOut<'l> {
-    revision: u64,
-    at: Timestamp,
-    event: Written<'l>,
-    chain: &'l str,
-}
-
-writable!(LinkOut<'l> { revision, at, event, chain });
-
+#[derive(Serialize)]
 struct DocumentOut<'j> {
     version: u64,
     run_id: &'j str,
@@ -172,11 +168,14 @@ struct DocumentOut<'j> {
     head: &'j str,
     entries: &'j [Link],
     /// What the run was made of, so that the document alone can be replayed.
+    #[serde(skip_serializing_if = "Option::is_none")]
     plan: Option<&'j RunPlan>,
 }
 
 writable!(DocumentOut<'j> { version, run_id, head, entries, plan });
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct DocumentIn {
     /// Looked at before the rest is read, so that a newer document gets its own code.
     version: u64,
@@ -375,33 +374,12 @@ pub(crate) fn read_line(line: &str, number: u64) -> Result<Link, LoadError> {
     read(value).map_err(|misread| invalid(place(), misread.sentence("it")))
 }
 
-/// What a link's digest is made of, beside the digest before it.
-struct Linked<'l>([&'l dyn Writable; 3]);
-
-impl Writable for Linked<'_> {
-    fn write(&self, out: &mut Writer) {
-        let mut items = self.0.into_iter();
-        out.list(&mut || items.next());
-    }
-}
-
-impl Linked<'_> {
-    /// The event in this text: the first object in it.
-    fn event_in(text: &str) -> &str {
-        memchr::memchr(b'{', text.as_bytes()).and_then(|start| text.get(start..text.len() - 1)).unwrap_or_default()
-    }
-}
-
-fn linked_text(revision: u64, at: Timestamp, event: &Event) -> String {
-    json_text(&Linked([&revision, &at, event]))
-}
-
 fn chain_digest(previous: &str, linked_text: &str) -> String {
     digest(&["turnlatch journal", previous, linked_text])
 }
 
 fn link_digest(previous: &str, revision: u64, at: Timestamp, event: &Event) -> String {
-    chain_digest(previous, &linked_text(revision, at, event))
+    chain_digest(previous, &json::to_string(&(revision, at, event)))
 }
 
 fn read_text(text: &str) -> Result<Value, LoadError> {

@@ -10,11 +10,12 @@ use crate::types::interaction::InteractionRecord;
 use crate::types::limits::Limits;
 use crate::types::plan::RunPlan;
 use crate::write::{push_json, writable};
+use serde::{Deserialize, Serialize};
 
 /// The version of the format that this version of the library writes.
 pub const SNAPSHOT_VERSION: u64 = 1;
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize)]
 struct ContentOut<'r> {
     plan: &'r RunPlan,
     life: &'r Life,
@@ -23,6 +24,8 @@ struct ContentOut<'r> {
 
 writable!(ContentOut<'r> { plan, life, history });
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct DocumentIn {
     /// Looked at before the rest is read, so that a newer document gets its own code.
     version: u64,
@@ -32,6 +35,8 @@ struct DocumentIn {
 
 readable!(DocumentIn { version, digest, run });
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct ContentIn {
     plan: RunPlan,
     life: Life,

@@ -13,27 +13,31 @@ use crate::schema::{Check, Violation};
 use crate::text;
 use crate::turn::question::{self, AskForm};
 use crate::types::codes::{Code, Note};
-use crate::types::event::TurnReport;
+use crate::types::event::{TurnReport, or_null};
 use crate::types::plan::RunPlan;
 use crate::wire::names;
 use crate::write::{Writable, Writer, json_text, serialize_as_written};
 use objects::{Contents, FoundObject, Markers};
+use serde::{Deserialize, Serialize};
 
 /// The key, and the word, by which an agent says that it is done.
 pub const DONE_MARKER: &str = "__SKILL_DONE__";
 
 /// What a turn shows, as it stands in a decision.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Evidence {
     /// Whether the agent said that it is done.
     pub marker: Marker,
     /// What became of the output.
     pub output: OutputState,
     /// Where the output was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
     /// Whether the turn carries a well-formed question.
     pub asks: bool,
     /// Where the output does not fit the schema; the first ones.
+    #[serde(default, deserialize_with = "or_null", skip_serializing_if = "Vec::is_empty")]
     pub violations: Vec<Violation>,
 }
 
@@ -50,8 +54,6 @@ impl Writable for Evidence {
         });
     }
 }
-
-serialize_as_written!(Evidence);
 
 impl Readable for Evidence {
     fn blank() -> Evidence {
@@ -73,7 +75,8 @@ impl Readable for Evidence {
 }
 
 /// What the agent said about being done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Marker {
     /// Nothing.
     #[default]
@@ -87,7 +90,8 @@ pub enum Marker {
 names!(Marker { "absent" => Absent, "declined" => Declined, "found" => Found });
 
 /// What became of the output.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum OutputState {
     /// There is none.
     #[default]
@@ -105,7 +109,8 @@ pub enum OutputState {
 names!(OutputState { "missing" => Missing, "unparsable" => Unparsable, "invalid" => Invalid, "valid" => Valid, "unchecked" => Unchecked });
 
 /// Where the output was found, in the order of looking (OUT-2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Source {
     /// The host handed it over as a value.
     Host,

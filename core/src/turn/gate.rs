@@ -4,6 +4,7 @@
 
 mod brief;
 
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -21,13 +22,15 @@ use crate::wire::{names, record};
 use crate::write::writable;
 
 /// Why a turn ended as it did.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Decision {
     /// What the run becomes.
     pub outcome: Verdict,
     /// The rule that decided.
     pub rule: Cow<'static, str>,
     /// The failure's code.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
     /// The decision in a sentence.
     pub message: String,
@@ -44,7 +47,8 @@ pub struct Decision {
 record!(Decision { outcome, rule, code, message, evidence, warnings, diagnostics, checks });
 
 /// What a finished turn makes of the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The run is complete.
     Succeeded,
@@ -69,7 +73,8 @@ impl Verdict {
 }
 
 /// One gate's answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct GateCheck {
     /// The rule's id.
     pub gate: Cow<'static, str>,
@@ -82,7 +87,8 @@ pub struct GateCheck {
 record!(GateCheck { gate, result, detail });
 
 /// Whether a gate decided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum GateResult {
     /// It did not; the next one is asked.
     Passed,
@@ -93,13 +99,16 @@ pub enum GateResult {
 names!(GateResult { "passed" => Passed, "decided" => Decided });
 
 /// A decision and what the run goes on with.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Judged {
     /// The decision.
     pub decision: Decision,
     /// The result's JSON text, if the run succeeded with one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub data_text: Option<String>,
     /// What to ask, if the run waits.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub question: Option<Question>,
 }
 
@@ -119,10 +128,12 @@ impl Judged {
 }
 
 /// The same as long as nobody reads it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Judgement {
     pub(crate) decision: Brief,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) data_text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) question: Option<Arc<Question>>,
 }
 

@@ -2,13 +2,14 @@
 
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::wire::record;
 use crate::write::{writable, writable_names};
 
 /// Where a code can appear.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum CodeKind {
     /// Admission said no; there is no run.
     Refusal,
@@ -40,7 +41,7 @@ writable_names!(CodeKind {
 });
 
 /// One row of the code table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct CodeInfo {
     /// The stable text.
     pub code: &'static str,
@@ -414,6 +415,13 @@ codes! {
         "Read the service's log."
 }
 
+impl<'de> Deserialize<'de> for Code {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Code, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Code::from_text(&text).ok_or_else(|| serde::de::Error::custom("is not one of the codes"))
+    }
+}
+
 impl Code {
     /// The code with this text, if there is one.
     #[must_use]
@@ -435,7 +443,8 @@ impl fmt::Display for Code {
 }
 
 /// A code with a sentence about this one case: a warning or a diagnostic.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Note {
     /// What it is.
     pub code: Code,

@@ -8,18 +8,21 @@ use crate::types::state::Status;
 use crate::types::time::Timestamp;
 use crate::wire::{names, record};
 use crate::write::{Writable, Writer, serialize_as_written};
+use serde::{Deserialize, Serialize};
 
 /// One thing to do, and its id `run_id/revision/n`: doing it twice under the same id equals doing it once.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Effect {
     /// What to do.
+    #[serde(flatten)]
     pub action: Action,
     /// The effect's own id.
     pub id: String,
 }
 
 /// What the host must do.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
 pub enum Action {
     /// Ask for a slot; answer with `slot_granted` when there is one.
     AcquireSlot {
@@ -38,6 +41,7 @@ pub enum Action {
         /// The slot it runs in.
         slot_id: String,
         /// What the turn goes on from; absent in the first turn.
+        #[serde(skip_serializing_if = "Option::is_none")]
         resume: Option<ResumeFrom>,
     },
     /// Hand the reply to the process that waits for it; its next turn begins.
@@ -77,21 +81,25 @@ pub enum Action {
         /// The run's status now.
         status: Status,
         /// The question that is now pending.
+        #[serde(skip_serializing_if = "Option::is_none")]
         interaction_id: Option<u64>,
     },
 }
 
 /// What observers are told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Notice {
     /// The run has another status than before, or the same one in a new turn.
     StatusChanged,
 }
 
 /// What a turn goes on from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ResumeFrom {
     /// The last good handle of the agent's session, if it ever gave one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub session_handle: Option<String>,
     /// The question that was answered.
     pub interaction_id: u64,
@@ -166,9 +174,6 @@ impl Writable for Action {
     }
 }
 
-serialize_as_written!(Effect);
-serialize_as_written!(Action);
-
 impl Readable for Effect {
     fn blank() -> Effect {
         Effect { action: Action::AcquireSlot { slot_id: String::new() }, id: String::new() }
@@ -236,7 +241,8 @@ names!(Notice { "status_changed" => StatusChanged });
 record!(ResumeFrom { session_handle, interaction_id, response });
 
 /// Where an effect was first told: enough to tell it again under the same id.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct EffectRef {
     pub(crate) revision: u64,
     pub(crate) number: u32,

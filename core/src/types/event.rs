@@ -2,6 +2,10 @@
 
 mod plain;
 
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess};
+use serde::{Deserialize, Deserializer, Serialize};
+
 #[cfg(feature = "streams")]
 use crate::agents::{Stream, decode_stream};
 use crate::json::{self, Value};
@@ -11,13 +15,15 @@ use crate::turn::gate::Judged;
 use crate::types::codes::{Code, Note};
 use crate::types::limits::Limits;
 use crate::types::receipt::Rejected;
+use crate::types::tagged::{self, NoMembers, Tagged};
 use crate::types::time::Timestamp;
 use crate::wire::record;
 use crate::write::{Writable, Writer, json_text, serialize_as_written};
 pub use plain::PlainMember;
 
 /// Something that happened. `reply` and `cancel` are requests and can be rejected; the others are facts.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
 pub enum Event {
     /// The run was made. First in every journal; [`crate::Run::create`] says it, nobody else.
     Created {},
@@ -42,44 +48,58 @@ pub enum Event {
         /// The turn it belonged to.
         attempt_number: u32,
         /// The slot it ran in; tells a retried turn's process from the one before it.
+        #[serde(skip_serializing_if = "Option::is_none")]
         slot_id: Option<String>,
     },
     /// Somebody wants the run to end.
     Cancel {
         /// Why, in their words.
+        #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
 }
 
 /// What a finished turn left behind.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TurnReport {
     /// The turn that finished.
     pub attempt_number: u32,
     /// The slot it ran in; tells a retried turn from the one before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub slot_id: Option<String>,
     /// The process's exit code; absent counts as 0 (a sticky process goes on living).
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i64>,
     /// Why the turn failed, as a code such as `TIMEOUT` or `AUTH_REQUIRED`, whatever the exit code was.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub failure_reason: Option<String>,
     /// The output as a JSON value the host already has. At most one of `output`, `messages` and `text`; null is none.
+    #[serde(skip_serializing_if = "is_no_output")]
     pub output: Option<Value>,
     /// The turn's messages in order. Only those of role `assistant` are read.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub messages: Option<Vec<Message>>,
     /// The assistant's text.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// An opaque handle by which the host can resume the agent's session.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub session_handle: Option<String>,
     /// The paths of the artifacts that exist, of those that the skill requires.
+    #[serde(default, deserialize_with = "or_null", skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<String>,
     /// What the turn cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
     /// What was strange about the agent's stream; the decision goes on telling it.
+    #[serde(default, deserialize_with = "or_null", skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<Note>,
 }
 
 /// One message of a turn.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Message {
     /// Whose words these are: `assistant`, or any other role, which is never read.
     pub role: String,
@@ -88,26 +108,31 @@ pub struct Message {
 }
 
 /// Tokens of a turn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Usage {
     /// Read by the model.
     pub input_tokens: u64,
     /// Written by the model.
     pub output_tokens: u64,
     /// Of those read, the ones that came from a cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cached_input_tokens: Option<u64>,
 }
 
 record!(Usage { input_tokens, output_tokens, cached_input_tokens });
 
 /// A turn in a compact journal: everything a replay needs, without the turn's text.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RecordedTurn {
     /// The turn that finished.
     pub attempt_number: u32,
     /// The slot it ran in, if the report said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub slot_id: Option<String>,
     /// The session handle it reported.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub session_handle: Option<String>,
     /// The SHA-256 digest of the full event's JSON text.
     pub report_digest: String,
@@ -116,15 +141,18 @@ pub struct RecordedTurn {
 }
 
 /// A person's answer.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Reply {
     /// The question it answers.
     pub interaction_id: u64,
     /// The answer: any text, also empty; any other JSON value is carried on as its JSON text.
     pub response: Value,
     /// Makes a repeated send harmless: the same key and reply are taken once.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<String>,
     /// Take the reply only if the run is still at this revision.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_revision: Option<u64>,
 }
 
@@ -324,6 +352,67 @@ impl Timestamp {
     }
 }
 
+impl<'de> Deserialize<'de> for Event {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Event, D::Error> {
+        tagged::deserialize(deserializer)
+    }
+}
+
+impl<'de> Tagged<'de> for Event {
+    const TAG: &'static [&'static str; 1] = &["type"];
+
+    fn read<A: MapAccess<'de>>(name: String, rest: MapAccessDeserializer<A>) -> Result<Event, A::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct SlotGranted {
+            slot_id: String,
+        }
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct TimerFired {
+            interaction_id: u64,
+        }
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct ProcessLost {
+            attempt_number: u32,
+            slot_id: Option<String>,
+        }
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Cancel {
+            reason: Option<String>,
+        }
+
+        Ok(match name.as_str() {
+            "created" => {
+                NoMembers::deserialize(rest)?;
+                Event::Created {}
+            }
+            "slot_granted" => {
+                let SlotGranted { slot_id } = SlotGranted::deserialize(rest)?;
+                Event::SlotGranted { slot_id }
+            }
+            "turn_finished" => Event::TurnFinished(TurnReport::deserialize(rest)?),
+            "turn_decided" => Event::TurnDecided(Box::deserialize(rest)?),
+            "reply" => Event::Reply(Reply::deserialize(rest)?),
+            "timer_fired" => {
+                let TimerFired { interaction_id } = TimerFired::deserialize(rest)?;
+                Event::TimerFired { interaction_id }
+            }
+            "process_lost" => {
+                let ProcessLost { attempt_number, slot_id } = ProcessLost::deserialize(rest)?;
+                Event::ProcessLost { attempt_number, slot_id }
+            }
+            "cancel" => {
+                let Cancel { reason } = Cancel::deserialize(rest)?;
+                Event::Cancel { reason }
+            }
+            other => return Err(A::Error::custom(not_an_event(other))),
+        })
+    }
+}
+
 impl Writable for Event {
     fn write(&self, out: &mut Writer) {
         out.object(|out| {
@@ -366,9 +455,6 @@ impl Writable for TurnReport {
         });
     }
 }
-
-serialize_as_written!(Event);
-serialize_as_written!(TurnReport);
 
 impl Readable for Event {
     fn blank() -> Event {
@@ -456,6 +542,16 @@ impl Readable for TurnReport {
 record!(Message { role, text });
 record!(RecordedTurn { attempt_number, slot_id, session_handle, report_digest, judged });
 record!(Reply { interaction_id, response, idempotency_key, expected_revision });
+
+/// A list that may be null, which counts as empty.
+pub(crate) fn or_null<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    Option::deserialize(deserializer).map(Option::unwrap_or_default)
+}
+
+/// Null is no output: what `output: parsed ?? null` means.
+fn is_no_output(output: &Option<Value>) -> bool {
+    matches!(output, None | Some(Value::Null))
+}
 
 fn parse(text: &str) -> Result<Value, Rejected> {
     json::parse_value(text, MAX_EVENT_DEPTH)

@@ -1,5 +1,6 @@
 //! Questions to the user: the pending one, the answered ones, and what both are made of.
 
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, LazyLock};
@@ -9,10 +10,11 @@ use crate::read::{Readable, Reading};
 use crate::types::limits::Limits;
 use crate::types::time::Timestamp;
 use crate::wire::{names, record};
-use crate::write::{Writable, Writer, json_text, serialize_as_written};
+use crate::write::{Writable, Writer};
 
 /// What a question looks like to a person. Display metadata: no decision depends on it (PEND-4).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum InteractionKind {
     /// One of several options.
     ChooseOne,
@@ -44,11 +46,13 @@ impl InteractionKind {
 }
 
 /// Something the user may choose; never the only thing they may say (PEND-5).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ChoiceOption {
     /// What the user sees.
     pub label: String,
     /// What the agent would like to hear, if it said so.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "optional_json_text")]
     pub value: Option<Value>,
 }
 
@@ -56,12 +60,10 @@ impl Writable for ChoiceOption {
     fn write(&self, out: &mut Writer) {
         out.object(|out| {
             out.member("label", &self.label);
-            out.member("value", &self.value.as_ref().map(|value| json_text(value)));
+            out.member("value", &self.value.as_ref().map(|value| crate::write::json_text(value)));
         });
     }
 }
-
-serialize_as_written!(ChoiceOption);
 
 impl Readable for ChoiceOption {
     fn blank() -> ChoiceOption {
@@ -81,7 +83,8 @@ impl Readable for ChoiceOption {
 /// What is asked, before it has an id and a time.
 ///
 /// Parts that the agent shapes freely are kept as JSON text in a snapshot, so that no key of theirs is a key of ours.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Question {
     /// How to show it.
     pub kind: InteractionKind,
@@ -90,12 +93,14 @@ pub struct Question {
     /// Answers the agent suggests.
     pub options: Vec<ChoiceOption>,
     /// Anything the agent tells the user interface.
+    #[serde(with = "json_text")]
     pub ui_hints: FreeForm,
     /// What an automatic decision goes by when nobody answers.
     pub default_decision_policy: Cow<'static, str>,
     /// Names of fields the agent would like to have filled in.
     pub required_fields: Vec<String>,
     /// What the agent said around the question, and what it called things before the core renamed them.
+    #[serde(with = "json_text")]
     pub context: FreeForm,
 }
 
@@ -144,15 +149,13 @@ impl Writable for Question {
             out.member("kind", &self.kind);
             out.member("prompt", &self.prompt);
             out.member("options", &self.options);
-            out.member("ui_hints", &json_text(&*self.ui_hints));
+            out.member("ui_hints", &crate::write::json_text(&*self.ui_hints));
             out.member("default_decision_policy", &self.default_decision_policy);
             out.member("required_fields", &self.required_fields);
-            out.member("context", &json_text(&*self.context));
+            out.member("context", &crate::write::json_text(&*self.context));
         });
     }
 }
-
-serialize_as_written!(Question);
 
 impl Readable for Question {
     fn blank() -> Question {
@@ -176,7 +179,8 @@ impl Readable for Question {
 }
 
 /// The one question a waiting run has (PEND-1).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PendingInteraction {
     /// 1, 2, 3 … in the life of the run; assigned by the core.
     pub interaction_id: u64,
@@ -185,6 +189,7 @@ pub struct PendingInteraction {
     /// When it was asked.
     pub asked_at: Timestamp,
     /// When waiting ends by itself, if it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline_at: Option<Timestamp>,
     /// What is asked; a turn's judgement has it too, and it may be long.
     pub question: Arc<Question>,
@@ -193,7 +198,8 @@ pub struct PendingInteraction {
 record!(PendingInteraction { interaction_id, attempt_number, asked_at, deadline_at, question });
 
 /// How a question came to its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ResolutionMode {
     /// A person answered.
     UserReply,
@@ -221,8 +227,9 @@ impl ResolutionMode {
 }
 
 /// One question and its end, for ever (HIST-1). Made by the transition that ended it and by nothing else.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
+#[serde(deny_unknown_fields)]
 pub struct InteractionRecord {
     /// The question's id.
     pub interaction_id: u64,
@@ -233,6 +240,7 @@ pub struct InteractionRecord {
     /// What was asked.
     pub prompt: String,
     /// What was answered, by a person or by the core; absent if nothing was.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub response: Option<String>,
     /// How it ended.
     pub resolution_mode: ResolutionMode,
@@ -241,6 +249,7 @@ pub struct InteractionRecord {
     /// When it ended.
     pub resolved_at: Timestamp,
     /// The key the reply came with.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<String>,
     /// The run's revision after this step: what the reply's receipt said.
     pub revision: u64,
@@ -258,6 +267,49 @@ record!(InteractionRecord {
     idempotency_key,
     revision
 });
+
+/// An object as JSON text inside JSON.
+mod json_text {
+    use serde::{Deserialize, Deserializer, Serializer, de};
+
+    use super::{FreeForm, parse};
+    use crate::json::Value;
+
+    pub(super) fn serialize<S: Serializer>(members: &FreeForm, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&Value::Object(members.to_map()))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<FreeForm, D::Error> {
+        match parse(&String::deserialize(deserializer)?)? {
+            Value::Object(members) => Ok(members.into()),
+            _ => Err(de::Error::custom("must be the JSON text of an object")),
+        }
+    }
+}
+
+/// Any value as JSON text inside JSON.
+mod optional_json_text {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use super::parse;
+    use crate::json::Value;
+
+    pub(super) fn serialize<S: Serializer>(value: &Option<Value>, serializer: S) -> Result<S::Ok, S::Error> {
+        match value {
+            Some(value) => serializer.collect_str(value),
+            None => serializer.serialize_none(),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+        Option::<String>::deserialize(deserializer)?.map(|text| parse(&text)).transpose()
+    }
+}
+
+fn parse<E: serde::de::Error>(text: &str) -> Result<Value, E> {
+    json::parse_value(text, Limits::MAX_JSON_DEPTH)
+        .map_err(|fault| E::custom(format!("must be JSON text, but {fault}")))
+}
 
 /// A value as JSON text inside JSON.
 struct JsonText(Value);

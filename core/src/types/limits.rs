@@ -3,10 +3,10 @@
 use crate::json::Value;
 use crate::read::Reading;
 use crate::wire::record;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Sizes beyond which input is refused or cut; part of the plan, so that a replay decides with the same ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
     /// Bytes of the assistant's text of one turn; more counts as no output (`OUTPUT_TOO_LARGE`).
@@ -24,6 +24,7 @@ pub struct Limits {
     /// Bytes of a reply; a larger one is refused and the question stays pending (`REPLY_TOO_LARGE`).
     pub reply_bytes: usize,
     /// Questions in the life of one run; not limited if absent (GATE-11).
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub interactions: Option<u64>,
 }
 

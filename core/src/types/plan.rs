@@ -9,22 +9,27 @@ use crate::read::{Readable, Reading, read};
 use crate::schema::OutputSchema;
 use crate::types::codes::{Code, Note};
 use crate::types::limits::Limits;
+use crate::types::tagged::{self, Tagged};
 use crate::wire::{names, record};
 use crate::write::{Writable, Writer, serialize_as_written};
-use serde::Deserialize;
+use serde::de::MapAccess;
+use serde::de::value::MapAccessDeserializer;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// An admitted run's id and its settings, which it derefs to.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RunPlan {
     /// The run's id, chosen by the host.
     pub run_id: String,
+    #[serde(flatten)]
     settings: Arc<PlanSettings>,
 }
 
 /// An admitted run's settings. Runs that have the same share them.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
+#[serde(deny_unknown_fields)]
 pub struct PlanSettings {
     /// The engine that runs the turns.
     pub engine: String,
@@ -37,6 +42,7 @@ pub struct PlanSettings {
     /// What happens to the process while the run waits.
     pub profile: Profile,
     /// How many turns an interactive run may take.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_attempt: Option<u32>,
     /// When a valid output without a marker completes an interactive run.
     pub soft_completion: SoftCompletion,
@@ -45,6 +51,7 @@ pub struct PlanSettings {
     /// Paths that must exist for the run to succeed.
     pub required_artifacts: Vec<String>,
     /// What the output must look like.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<OutputSchema>,
     /// Sizes beyond which input is refused or cut.
     pub limits: Limits,
@@ -77,7 +84,19 @@ impl Writable for RunPlan {
     }
 }
 
-serialize_as_written!(RunPlan);
+impl<'de> Deserialize<'de> for RunPlan {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<RunPlan, D::Error> {
+        tagged::deserialize(deserializer)
+    }
+}
+
+impl<'de> Tagged<'de> for RunPlan {
+    const TAG: &'static [&'static str; 1] = &["run_id"];
+
+    fn read<A: MapAccess<'de>>(run_id: String, settings: MapAccessDeserializer<A>) -> Result<RunPlan, A::Error> {
+        Ok(RunPlan::new(run_id, PlanSettings::deserialize(settings)?))
+    }
+}
 
 impl Readable for RunPlan {
     fn blank() -> RunPlan {
@@ -136,7 +155,7 @@ impl PlanSettings {
 const MOST_SHARED: usize = 256;
 
 /// Whether a run may ask.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExecutionMode {
     /// Nobody is asked.
@@ -149,7 +168,8 @@ pub enum ExecutionMode {
 names!(ExecutionMode { "auto" => Auto, "interactive" => Interactive });
 
 /// What happens to the agent's process while a run waits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Profile {
     /// It ends; the next turn resumes the agent's session.
     #[default]
@@ -161,7 +181,8 @@ pub enum Profile {
 names!(Profile { "resumable" => Resumable, "sticky_process" => StickyProcess });
 
 /// When a valid output without a marker completes an interactive run (GATE-5).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum SoftCompletion {
     /// Unless the same turn asks something or says that it is not done.
     #[default]
@@ -175,7 +196,8 @@ pub enum SoftCompletion {
 names!(SoftCompletion { "unless_asking" => UnlessAsking, "always" => Always, "never" => Never });
 
 /// What happens to a turn whose process was lost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum InterruptedTurn {
     /// The run fails.
     #[default]

@@ -9,17 +9,21 @@ use crate::types::time::Timestamp;
 use crate::write::{writable, writable_names};
 
 /// What became of a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Receipt {
     /// What became of it, in a word.
     pub receipt: ReceiptKind,
     /// Why it was not taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<Code>,
     /// The question the reply named.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub interaction_id: Option<u64>,
     /// The question that is pending instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub pending_interaction_id: Option<u64>,
     /// How the question had been resolved before.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub resolved: Option<Resolved>,
     /// The run's status; after the step, if there was one.
     pub status: Status,
@@ -30,7 +34,8 @@ pub struct Receipt {
 writable!(Receipt { receipt, code, interaction_id, pending_interaction_id, resolved, status, revision });
 
 /// A receipt in a word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ReceiptKind {
     /// The reply was taken and the run goes on.
     Accepted,
@@ -68,7 +73,7 @@ writable_names!(ReceiptKind {
 });
 
 /// How, when and by whom a question was resolved.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Resolved {
     /// How.
     pub resolution_mode: ResolutionMode,

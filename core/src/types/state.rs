@@ -4,12 +4,15 @@ use crate::json::Value;
 use crate::read::{Readable, Reading};
 use crate::types::effect::EffectRef;
 use crate::types::interaction::PendingInteraction;
+use crate::types::tagged::{self, Tagged};
 use crate::wire::{names, record};
 use crate::write::{Writable, Writer, serialize_as_written};
-use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Where a run is, as everybody may know it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// Waits for a slot.
@@ -61,11 +64,13 @@ names!(Status {
 });
 
 /// How a run ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
     /// It did what it should.
     Succeeded {
         /// The result as JSON text: key order kept, integers exact. Absent if the skill has no output to give.
+        #[serde(skip_serializing_if = "Option::is_none")]
         data_text: Option<String>,
     },
     /// It did not.
@@ -75,7 +80,8 @@ pub enum Outcome {
 }
 
 /// Why a run ended without success.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RunError {
     /// A stable code: one of [`crate::Code`], or the failure reason a host reported.
     pub code: String,
@@ -86,7 +92,8 @@ pub struct RunError {
 record!(RunError { code, message });
 
 /// The state itself; only `transition` makes one.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
 pub(crate) enum State {
     Queued(Queued),
     Running(Running),
@@ -95,11 +102,13 @@ pub(crate) enum State {
 }
 
 /// A slot was asked for.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Queued {
     /// The number the turn will have: one more than the last, or the same if it is retried.
     pub(crate) next_attempt: u32,
     pub(crate) slot_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) answer: Option<Answer>,
     /// Where `acquire_slot` was told.
     pub(crate) asked: EffectRef,
@@ -108,9 +117,11 @@ pub(crate) struct Queued {
 record!(Queued { next_attempt, slot_id, answer, asked });
 
 /// A turn is under way.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Running {
     pub(crate) slot_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) answer: Option<Answer>,
     pub(crate) begun_by: BegunBy,
     /// Where `start_turn` or `inject_reply` was told.
@@ -120,7 +131,8 @@ pub(crate) struct Running {
 record!(Running { slot_id, answer, begun_by, begun });
 
 /// How a turn began.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum BegunBy {
     StartTurn,
     InjectReply,
@@ -129,7 +141,8 @@ pub(crate) enum BegunBy {
 names!(BegunBy { "start_turn" => StartTurn, "inject_reply" => InjectReply });
 
 /// The answer that a turn goes on from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Answer {
     pub(crate) interaction_id: u64,
     pub(crate) response: String,
@@ -138,24 +151,73 @@ pub(crate) struct Answer {
 record!(Answer { interaction_id, response });
 
 /// A question is open.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct WaitingUser {
     pub(crate) pending: PendingInteraction,
     /// The slot a sticky process keeps.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) kept_slot: Option<String>,
     /// Where `set_timer` was told, if the wait has a deadline.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) timer: Option<EffectRef>,
 }
 
 record!(WaitingUser { pending, kept_slot, timer });
 
 /// The run is over.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Ended {
     pub(crate) how: Outcome,
 }
 
 record!(Ended { how });
+
+impl<'de> Deserialize<'de> for State {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<State, D::Error> {
+        tagged::deserialize(deserializer)
+    }
+}
+
+impl<'de> Tagged<'de> for State {
+    const TAG: &'static [&'static str; 1] = &["status"];
+
+    fn read<A: MapAccess<'de>>(status: String, rest: MapAccessDeserializer<A>) -> Result<State, A::Error> {
+        match status.as_str() {
+            "queued" => Queued::deserialize(rest).map(State::Queued),
+            "running" => Running::deserialize(rest).map(State::Running),
+            "waiting_user" => Box::deserialize(rest).map(State::WaitingUser),
+            "ended" => Ended::deserialize(rest).map(State::Ended),
+            _ => Err(A::Error::custom("has no state's name as its `status`")),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Outcome {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Outcome, D::Error> {
+        tagged::deserialize(deserializer)
+    }
+}
+
+impl<'de> Tagged<'de> for Outcome {
+    const TAG: &'static [&'static str; 1] = &["outcome"];
+
+    fn read<A: MapAccess<'de>>(outcome: String, rest: MapAccessDeserializer<A>) -> Result<Outcome, A::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Succeeded {
+            data_text: Option<String>,
+        }
+
+        match outcome.as_str() {
+            "succeeded" => Succeeded::deserialize(rest).map(|Succeeded { data_text }| Outcome::Succeeded { data_text }),
+            "failed" => RunError::deserialize(rest).map(Outcome::Failed),
+            "canceled" => RunError::deserialize(rest).map(Outcome::Canceled),
+            _ => Err(A::Error::custom("has no end's name as its `outcome`")),
+        }
+    }
+}
 
 impl Writable for State {
     fn write(&self, out: &mut Writer) {
@@ -198,8 +260,6 @@ impl Writable for Outcome {
         });
     }
 }
-
-serialize_as_written!(Outcome);
 
 impl Readable for State {
     fn blank() -> State {

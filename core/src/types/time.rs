@@ -1,11 +1,9 @@
 //! Time as data: the core is told what time it is and never looks.
 
-use serde::{Deserialize, Deserializer};
-
-use crate::write::serialize_as_written;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// A moment: whole milliseconds since the Unix epoch, at most 2^53 - 1 so that every runtime holds it exactly.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Timestamp(u64);
 
 impl Timestamp {
@@ -47,8 +45,6 @@ impl Timestamp {
         self.0.saturating_sub(earlier.0)
     }
 }
-
-serialize_as_written!(Timestamp);
 
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

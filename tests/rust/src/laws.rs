@@ -142,7 +142,8 @@ fn assert_receipt(receipt: &Receipt) {
 /// # Panics
 /// If it says another one.
 pub fn assert_observation(plan: &RunPlan, observed: &Observation) {
-    assert_eq!(observed.plan(), plan);
+    let found = (&observed.run_id, &observed.engine, observed.execution_mode);
+    assert_eq!(found, (&plan.run_id, &plan.engine, plan.execution_mode));
     let mut rest = json!(observed);
     for owned in ["run_id", "engine"] {
         rest[owned] = Value::Null;

@@ -4,6 +4,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use super::{Decision, GateCheck, GateResult, Verdict};
 use crate::json::Value;
 use crate::read::{Readable, Reading};
@@ -214,6 +216,21 @@ impl Writable for Brief {
             Brief::Plain(plain) => plain.told().write(out),
             Brief::Full(decision) => decision.write(out),
         }
+    }
+}
+
+impl Serialize for Brief {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Brief::Plain(plain) => plain.told().serialize(serializer),
+            Brief::Full(decision) => decision.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Brief {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Brief, D::Error> {
+        Decision::deserialize(deserializer).map(Brief::of)
     }
 }
 
