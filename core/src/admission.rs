@@ -6,13 +6,13 @@ mod request;
 
 use std::sync::Arc;
 
+use crate::json::json_text;
 use crate::json::{Map, Value};
 use crate::schema::{Check, OutputSchema};
 use crate::text;
 use crate::types::codes::{Code, Note};
 use crate::types::limits::Limits;
 use crate::types::plan::{ExecutionMode, PlanSettings, RunPlan};
-use crate::write::{Writable, Writer, json_text, json_value, writable};
 use manifest::Skill;
 use request::Options;
 pub(crate) use request::read_object;
@@ -76,8 +76,6 @@ pub struct Problem {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
 }
-
-writable!(Problem { code, path, message, details });
 
 impl Problem {
     pub(crate) fn new(code: Code, path: impl Into<String>, message: impl Into<String>) -> Problem {
@@ -182,8 +180,6 @@ pub struct SkillView {
     /// What is odd about its manifest; every run of it has these warnings.
     pub warnings: Vec<Note>,
 }
-
-writable!(SkillView { execution_modes, engines, max_attempt, problems, warnings });
 
 /// Reads a skill's manifest and schemas without a request.
 #[must_use]

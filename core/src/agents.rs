@@ -11,12 +11,10 @@ mod rows;
 mod turn;
 
 use crate::json::Value;
-use crate::read::{Misread, read};
+use crate::json::strict::{Invalid, from_value};
 use crate::types::codes::Note;
 use crate::types::event::{Message, TurnReport, Usage};
 use crate::types::receipt::Rejected;
-use crate::wire::{names, record};
-use crate::write::writable;
 use serde::{Deserialize, Serialize};
 
 pub use decoder::{StreamDecoder, decode_stream};
@@ -48,19 +46,6 @@ pub enum StreamFormat {
     Acp,
 }
 
-names!(StreamFormat {
-    "text" => Text,
-    "ndjson" => Ndjson,
-    "codex-jsonl" => CodexJsonl,
-    "claude-stream-json" => ClaudeStreamJson,
-    "qwen-stream-json" => QwenStreamJson,
-    "gemini-stream-json" => GeminiStreamJson,
-    "gemini-json" => GeminiJson,
-    "opencode-json" => OpencodeJson,
-    "pi-json" => PiJson,
-    "acp" => Acp,
-});
-
 /// Everything that an agent's process printed in a turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -76,8 +61,6 @@ pub struct Stream {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i64>,
 }
-
-record!(Stream { format, stdout, stderr, exit_code });
 
 /// What a turn's stream says.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -96,8 +79,6 @@ pub struct Decoded {
     /// What was strange on the way.
     pub diagnostics: Vec<Note>,
 }
-
-writable!(Decoded { messages, session_handle, failure_reason, usage, diagnostics });
 
 /// How a process takes its turns that lives on after one.
 #[derive(Clone, Debug, Default)]
@@ -130,8 +111,6 @@ pub struct Progress {
     pub write: Vec<String>,
 }
 
-writable!(Progress { pieces, turn_over, stop, write });
-
 /// A piece of a message, as it came.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Piece {
@@ -143,16 +122,14 @@ pub struct Piece {
     pub text: String,
 }
 
-writable!(Piece { message, role, text });
-
 impl StreamFormat {
     /// The format with this name.
     ///
     /// # Errors
     /// [`Rejected`] with `EVENT_MALFORMED` if there is none.
     pub fn from_name(name: &str) -> Result<StreamFormat, Rejected> {
-        read(Value::String(name.to_owned()))
-            .map_err(|misread: Misread| Rejected::malformed(misread.sentence("the stream's format")))
+        from_value(Value::String(name.to_owned()))
+            .map_err(|misread: Invalid| Rejected::malformed(misread.sentence("the stream's format")))
     }
 
     /// Whether a turn that came to its end has said so.
@@ -167,7 +144,7 @@ impl Stream {
     /// # Errors
     /// [`Rejected`] with `EVENT_MALFORMED` if it is not in the documented form.
     pub fn from_value(value: Value) -> Result<Stream, Rejected> {
-        read(value).map_err(|misread: Misread| Rejected::malformed(misread.sentence("the stream")))
+        from_value(value).map_err(|misread: Invalid| Rejected::malformed(misread.sentence("the stream")))
     }
 }
 

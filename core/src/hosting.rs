@@ -11,7 +11,6 @@ use crate::lifecycle::run::Run;
 use crate::types::codes::Code;
 use crate::types::effect::{Action, Effect};
 use crate::types::event::{Event, TurnReport};
-use crate::write::{Writable, Writer, serialize_as_written, writable, writable_names};
 
 /// Whether an effect is to be performed, asked right before it would be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -21,8 +20,6 @@ pub struct Due {
     /// It must not happen twice: note durably that it was begun, then perform it.
     pub once: bool,
 }
-
-writable!(Due { perform, once });
 
 /// When an effect is to be performed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -35,8 +32,6 @@ pub enum Perform {
     /// Not any more: the run has gone on without it.
     Never,
 }
-
-writable_names!(Perform { "now" => Now, "later" => Later, "never" => Never });
 
 /// What to do with an effect that has failed too often.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -53,20 +48,6 @@ pub enum GivenUp {
         /// What to tell the run.
         event: Box<Event>,
     },
-}
-
-impl Writable for GivenUp {
-    fn write(&self, out: &mut Writer) {
-        out.object(|out| match self {
-            GivenUp::Keep => out.member("then", &"keep"),
-            GivenUp::Forget => out.member("then", &"forget"),
-            GivenUp::Tell { slot_id, event } => {
-                out.member("then", &"tell");
-                out.member("slot_id", slot_id);
-                out.member("event", event);
-            }
-        });
-    }
 }
 
 /// What a host finds of a run after a restart. `begun` has no default: guessing it would start a turn twice, or never.
@@ -96,8 +77,6 @@ pub struct Resumption {
     pub event: Option<Event>,
 }
 
-writable!(Resumption { attach, effects, event });
-
 /// A process that has outlived its host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Attach {
@@ -106,8 +85,6 @@ pub struct Attach {
     /// The turn it is in.
     pub attempt_number: u32,
 }
-
-writable!(Attach { slot_id, attempt_number });
 
 /// The run that asked for a slot, by the slot's id; `None` if no run can have.
 #[must_use]

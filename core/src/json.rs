@@ -4,11 +4,9 @@
 //! than it tells: where a broken object broke (so that a search in prose goes on from there and stays linear), which
 //! top-level members there are, and whether a key stands twice.
 
-mod builder;
 mod cursor;
 #[cfg(feature = "flat-documents")]
 mod flat;
-mod float;
 #[cfg(feature = "schema-engine")]
 mod instance;
 #[cfg(feature = "streams")]
@@ -18,16 +16,14 @@ pub(crate) mod strict;
 mod strings;
 #[cfg(not(feature = "flat-documents"))]
 mod tree;
-#[cfg(any(test, all(feature = "small-values", not(feature = "schema-engine"))))]
-#[cfg_attr(test, allow(dead_code, unreachable_pub, reason = "tests of other builds test it, but do not use it"))]
-mod value;
 
 use std::fmt;
+
+use serde::Serialize;
 
 use crate::text::{trim_end, trim_start};
 use crate::types::codes::Code;
 use crate::types::limits::Limits;
-pub(crate) use builder::build;
 #[cfg(feature = "flat-documents")]
 pub use flat::Document;
 #[cfg(feature = "flat-documents")]
@@ -37,17 +33,13 @@ pub(crate) use instance::{BYTES_PER_UNIT, Instance, Look, size, text_size};
 #[cfg(feature = "streams")]
 pub(crate) use outline::{Item, Outline};
 pub(crate) use scanner::{Container, Member, Scanner, Shape};
+pub use serde_json::Value;
+pub(crate) use strict::build;
 pub(crate) use strings::end_of_plain;
 #[cfg(not(feature = "flat-documents"))]
 pub use tree::Document;
-// The schema engine knows no other values than `serde_json`'s.
-#[cfg(any(not(feature = "small-values"), feature = "schema-engine"))]
-pub use serde_json::Value;
-#[cfg(all(feature = "small-values", not(feature = "schema-engine")))]
-pub use value::{Map, Value};
 
 /// The members of an object, in their order.
-#[cfg(any(not(feature = "small-values"), feature = "schema-engine"))]
 pub type Map = serde_json::Map<String, Value>;
 
 /// Why a text is not JSON that can be taken.
@@ -106,7 +98,8 @@ fn scanned(text: &str, max_depth: usize) -> Result<&str, Fault> {
 }
 
 /// Data as JSON text, without white space and with the members of objects in the order of their fields.
-pub(crate) fn to_string<T: serde::Serialize + ?Sized>(data: &T) -> String {
+#[must_use]
+pub fn json_text<T: Serialize + ?Sized>(data: &T) -> String {
     // Our data has names for keys and finite numbers, so nothing can fail.
     serde_json::to_string(data).unwrap_or_default()
 }

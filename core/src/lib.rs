@@ -45,13 +45,10 @@ mod inspect;
 mod json;
 mod lifecycle;
 mod persist;
-mod read;
 mod schema;
 mod text;
 mod turn;
 mod types;
-mod wire;
-mod write;
 
 pub use admission::{HostSettings, Manifest, Problem, Refusal, RunRequest, SkillView, admit, describe_skill};
 #[cfg(feature = "streams")]
@@ -65,7 +62,7 @@ pub use inspect::explain::{Explanation, WhyNot, evaluate_turn};
 pub use inspect::observation::{Observation, Ruled};
 pub use inspect::timeline::{Actor, Step};
 pub use inspect::views::{Allowed, AllowedRequest, InteractionView, OptionView, PendingView, StatusView};
-pub use json::{Document, Map, Value, parse_json};
+pub use json::{Document, Map, Value, json_text, parse_json};
 pub use lifecycle::run::{Applied, Keep, Outstanding, Prepared, Run};
 pub use persist::digest::LoadError;
 pub use persist::journal::{JOURNAL_VERSION, Journal, JournalEntry, JudgedParts, Replayed, replay};
@@ -88,4 +85,3 @@ pub use types::plan::{ExecutionMode, InterruptedTurn, PlanSettings, Profile, Run
 pub use types::receipt::{Receipt, ReceiptKind, Rejected, Resolved};
 pub use types::state::{Outcome, RunError, Status};
 pub use types::time::Timestamp;
-pub use write::{Writable, Writer, json_text, json_value, push_json};

@@ -26,13 +26,11 @@ use std::sync::Arc;
 #[cfg(feature = "host-validator")]
 pub use self::engine::use_schema_engine;
 pub use self::engine::{SchemaEngine, SchemaValidator};
+use crate::json::json_text;
 use crate::json::{self, Document, Value};
-use crate::read::{Readable, Reading};
 use crate::text::{TextSet, display_text, head};
 use crate::types::codes::Code;
 use crate::types::limits::Limits;
-use crate::wire::record;
-use crate::write::{Writable, Writer, json_text, serialize_as_written};
 
 /// A compiled schema; cheap to clone.
 #[derive(Clone)]
@@ -83,8 +81,6 @@ pub struct Violation {
     /// What the schema asks for; values of the instance are not repeated.
     pub message: String,
 }
-
-record!(Violation { instance_path, schema_path, message });
 
 impl Check {
     /// What came of listing the reasons why an instance does not fit; there may be none.
@@ -201,13 +197,6 @@ impl PartialEq for OutputSchema {
 
 impl Eq for OutputSchema {}
 
-/// In a snapshot a schema is its text.
-impl Writable for OutputSchema {
-    fn write(&self, out: &mut Writer) {
-        out.string(self.text());
-    }
-}
-
 impl Serialize for OutputSchema {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.text())
@@ -223,27 +212,6 @@ impl<'de> Deserialize<'de> for OutputSchema {
             let first = problems.first().map_or("", |problem| &problem.message);
             serde::de::Error::custom(format!("is not a schema that can be used: {first}"))
         })
-    }
-}
-
-impl Readable for OutputSchema {
-    fn blank() -> OutputSchema {
-        let nothing = Compiled { text: String::new(), validator: None, declared: Vec::new(), excludes_objects: false };
-        OutputSchema { compiled: Arc::new(nothing) }
-    }
-
-    fn read(&mut self, value: Value, reading: &mut Reading) {
-        let mut text = String::new();
-        text.read(value, reading);
-        // Its size was checked when it was admitted, perhaps with another limit than the default.
-        let limits = Limits { schema_bytes: usize::MAX, ..Limits::default() };
-        match OutputSchema::compile(&text, &limits) {
-            Ok(schema) => *self = schema,
-            Err(problems) => {
-                let first = problems.first().map_or("", |problem| &problem.message);
-                reading.wrong(format!("is not a schema that can be used: {first}"));
-            }
-        }
     }
 }
 

@@ -2,13 +2,13 @@
 
 use super::request::{RUNTIME_OPTIONS, nearest};
 use super::{HostSettings, Manifest, Problem, found};
+use crate::json::json_text;
 use crate::json::{self, Map, Value};
 use crate::schema::OutputSchema;
 use crate::text::{self, TextSet};
 use crate::types::codes::{Code, Note};
 use crate::types::limits::Limits;
 use crate::types::plan::ExecutionMode;
-use crate::write::json_text;
 
 /// A skill as far as it could be read; `None` where a problem was told.
 pub(super) struct Skill {

@@ -1,8 +1,10 @@
 //! The client's side: the request and its options (ADM-1, ADM-4, ADM-5).
 
+use serde::de::DeserializeOwned;
+
 use super::{Problem, RunRequest, found, is_run_id};
+use crate::json::strict::from_value;
 use crate::json::{self, Map, Value};
-use crate::read::{Readable, read};
 use crate::text;
 use crate::types::codes::{Code, Note};
 use crate::types::limits::Limits;
@@ -96,7 +98,7 @@ impl Reader<'_> {
 
     fn execution_mode(&mut self) -> Option<ExecutionMode> {
         let Some(value) = self.members.get("execution_mode") else { return Some(ExecutionMode::default()) };
-        let mode = read(value.clone()).ok();
+        let mode = from_value(value.clone()).ok();
         if mode.is_none() {
             let message = format!("expected `auto` or `interactive`, {}", found(value));
             self.problems.push(Problem::new(Code::ExecutionModeInvalid, "request/execution_mode", message));
@@ -144,15 +146,15 @@ impl Reader<'_> {
             self.settings_problems.push(unknown_option("request/interactive_profile", name, &["kind"]));
         }
         let Some(kind) = members.get("kind") else { return Profile::default() };
-        read(kind.clone()).unwrap_or_else(|_| {
+        from_value(kind.clone()).unwrap_or_else(|_| {
             self.invalid("interactive_profile/kind", "`resumable` or `sticky_process`", kind);
             Profile::default()
         })
     }
 
-    fn choice<T: Readable + Default>(&mut self, name: &str, expected: &str) -> T {
+    fn choice<T: DeserializeOwned + Default>(&mut self, name: &str, expected: &str) -> T {
         let Some(value) = self.members.get(name) else { return T::default() };
-        read(value.clone()).unwrap_or_else(|_| {
+        from_value(value.clone()).unwrap_or_else(|_| {
             self.invalid(name, expected, value);
             T::default()
         })

@@ -4,10 +4,10 @@ use super::formats::{acp, claude, codex, gemini, ndjson, opencode, pi};
 use super::rows::MAX_ROW_DEPTH;
 use super::turn::Turn;
 use super::{Decoded, Progress, Sticky, Stream, StreamFormat};
+use crate::json::json_text;
 use crate::json::{self, Outline};
 use crate::types::limits::Limits;
 use crate::types::receipt::Rejected;
-use crate::write::json_text;
 
 /// The longest row that is read. Twice what a turn may say, since a row escapes it.
 const MAX_ROW_BYTES: usize = 2 * Limits::DEFAULT.turn_text_bytes;

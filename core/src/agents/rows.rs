@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use super::turn;
 use crate::json::Item;
+use crate::json::json_text;
 use crate::text;
 use crate::types::limits::Limits;
-use crate::write::json_text;
 
 /// Rows wrap what the model wrote in some levels of their own.
 pub(super) const MAX_ROW_DEPTH: usize = 2 * Limits::MAX_JSON_DEPTH;

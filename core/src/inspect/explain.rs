@@ -7,7 +7,6 @@ use crate::turn::gate::{self, Decision, Judged, Position};
 use crate::types::event::TurnReport;
 use crate::types::plan::{Profile, RunPlan, SoftCompletion};
 use crate::types::state::{Outcome, Status};
-use crate::write::{Writable, Writer, serialize_as_written, writable};
 use serde::Serialize;
 
 /// Why a run is where it is.
@@ -25,8 +24,6 @@ pub struct Explanation {
     pub decision: Option<Decision>,
 }
 
-writable!(Explanation { status, reason, code, decision });
-
 /// What keeps a run from a status.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WhyNot {
@@ -41,23 +38,17 @@ pub struct WhyNot {
     pub violations: Vec<Violation>,
 }
 
-impl Writable for WhyNot {
-    fn write(&self, out: &mut Writer) {
-        out.object(|out| {
-            out.member("target", &self.target);
-            out.member("reached", &self.reached);
-            out.member("reasons", &self.reasons);
-            if !self.violations.is_empty() {
-                out.member("violations", &self.violations);
-            }
-        });
-    }
-}
-
 /// Judges one turn by itself, as if it were the given attempt of a run of this plan.
 #[must_use]
 pub fn evaluate_turn(plan: &RunPlan, report: &TurnReport) -> Judged {
-    gate::judge(plan, Position { attempt_number: report.attempt_number, interactions: 0 }, report).told()
+    let position = Position { attempt_number: report.attempt_number, interactions: 0 };
+    if report.stream.is_none() {
+        return gate::judge(plan, position, report).told();
+    }
+    let mut decoded = report.clone();
+    // A stream beside other contents is ignored here; an event with both is malformed.
+    let _ = decoded.decode_stream();
+    gate::judge(plan, position, &decoded).told()
 }
 
 /// How many bytes were looked at to read a turn: the measure by which the tests show that work is linear.

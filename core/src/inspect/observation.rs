@@ -15,7 +15,6 @@ use crate::types::interaction::ResolutionMode;
 use crate::types::plan::ExecutionMode;
 use crate::types::state::{Ended, Outcome, State, Status};
 use crate::types::time::Timestamp;
-use crate::write::{Writable, Writer, serialize_as_written, writable};
 
 /// One step of a run, or one event that it rejected, as meters, traces and logs may know it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -63,29 +62,6 @@ pub struct Observation {
     pub rejected: Option<&'static str>,
 }
 
-impl Writable for Observation {
-    fn write(&self, out: &mut Writer) {
-        out.object(|out| {
-            out.member("run_id", &self.run_id);
-            out.member("revision", &self.revision);
-            out.member("at", &self.at);
-            out.member("event", &self.event);
-            out.member("by", &self.by);
-            out.member("engine", &self.engine);
-            out.member("execution_mode", &self.execution_mode);
-            out.member("attempt_number", &self.attempt_number);
-            out.member("status", &self.status);
-            out.member("left", &self.left);
-            out.member("lasted_ms", &self.lasted_ms);
-            out.member("decision", &self.decision);
-            out.member("resolution_mode", &self.resolution_mode);
-            out.member("code", &self.code);
-            out.member("usage", &self.usage);
-            out.member("rejected", &self.rejected);
-        });
-    }
-}
-
 /// A decision without what the turn showed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -100,8 +76,6 @@ pub struct Ruled {
     /// The codes of what a person should look at.
     pub warnings: Vec<Code>,
 }
-
-writable!(Ruled { outcome, rule, code, warnings });
 
 impl Run {
     /// What is observed of an event that this run has rejected. The name and the code may come from anywhere.

@@ -14,7 +14,6 @@ use crate::types::interaction::ResolutionMode;
 use crate::types::plan::RunPlan;
 use crate::types::state::Status;
 use crate::types::time::Timestamp;
-use crate::write::{writable, writable_names};
 
 /// One entry of a journal as a person reads it: what happened, by whom, and where the run stood after it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -59,24 +58,6 @@ pub struct Step {
     pub decision: Option<Decision>,
 }
 
-writable!(Step {
-    revision,
-    at,
-    event,
-    by,
-    status,
-    attempt_number,
-    reason,
-    code,
-    slot_id,
-    interaction_id,
-    prompt,
-    deadline_at,
-    response,
-    resolution_mode,
-    decision
-});
-
 /// Who brings an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -90,8 +71,6 @@ pub enum Actor {
     /// The host: its slots and processes.
     Host,
 }
-
-writable_names!(Actor { "user" => User, "agent" => Agent, "timer" => Timer, "host" => Host });
 
 impl Run {
     /// Makes a run again from its plan and the first line of its journal; [`Run::follow`] takes the others.

@@ -11,7 +11,6 @@ use crate::types::limits::Limits;
 use crate::types::plan::ExecutionMode;
 use crate::types::state::{Outcome, RunError, Status};
 use crate::types::time::Timestamp;
-use crate::write::{Writable, Writer, serialize_as_written, writable};
 use serde::Serialize;
 
 /// A run as a client sees it.
@@ -58,26 +57,6 @@ pub struct StatusView {
     pub revision: u64,
 }
 
-writable!(StatusView {
-    run_id,
-    status,
-    execution_mode,
-    engine,
-    attempt_number,
-    max_attempt,
-    pending_interaction_id,
-    warnings,
-    error,
-    diagnostics,
-    interaction_count,
-    auto_decision_count,
-    data,
-    data_text,
-    created_at,
-    updated_at,
-    revision
-});
-
 /// What a client needs to show the question.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PendingView {
@@ -87,17 +66,6 @@ pub struct PendingView {
     pub status: Status,
     /// The question, or null.
     pub pending: Option<InteractionView>,
-}
-
-impl Writable for PendingView {
-    fn write(&self, out: &mut Writer) {
-        out.object(|out| {
-            out.member("run_id", &self.run_id);
-            out.member("status", &self.status);
-            // That nothing is pending is said, not left out.
-            out.member("pending", &self.pending.as_ref().map_or(&Value::Null as &dyn Writable, |pending| pending));
-        });
-    }
 }
 
 /// A pending question as a client sees it.
@@ -130,21 +98,6 @@ pub struct InteractionView {
     pub deadline_at: Option<Timestamp>,
 }
 
-writable!(InteractionView {
-    interaction_id,
-    kind,
-    prompt,
-    display_prompt,
-    options,
-    ui_hints,
-    default_decision_policy,
-    required_fields,
-    context,
-    attempt_number,
-    asked_at,
-    deadline_at
-});
-
 /// A suggested answer as a client sees it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OptionView {
@@ -155,8 +108,6 @@ pub struct OptionView {
     pub value: Option<Value>,
 }
 
-writable!(OptionView { label, value });
-
 /// Which requests would be taken now, so that a client can enable buttons and predict refusals offline.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Allowed {
@@ -165,8 +116,6 @@ pub struct Allowed {
     /// Every request there is.
     pub requests: Vec<AllowedRequest>,
 }
-
-writable!(Allowed { revision, requests });
 
 /// Whether one request would be taken.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -191,8 +140,6 @@ pub struct AllowedRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remaining_ms: Option<u64>,
 }
-
-writable!(AllowedRequest { request, allowed, code, arguments, deadline_at, max_response_bytes, remaining_ms });
 
 impl Run {
     /// The run as a client sees it (VIEW-1).

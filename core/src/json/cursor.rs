@@ -4,7 +4,6 @@
 
 use serde_json::Number;
 
-use super::float;
 use super::strings::{end_of_plain, end_of_simple};
 use crate::text::integer;
 
@@ -96,10 +95,5 @@ pub(super) fn number(token: &str) -> Option<Number> {
             return Some(negative.into());
         }
     }
-    Number::from_f64(nearest(token)?)
-}
-
-/// The double nearest to a number. The standard library is quicker, where its tables do not count.
-fn nearest(token: &str) -> Option<f64> {
-    if cfg!(feature = "flat-documents") { token.parse().ok() } else { float::parse(token) }
+    Number::from_f64(token.parse().ok()?)
 }

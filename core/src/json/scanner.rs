@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use super::Fault;
 use super::strings::{decoded, end_of_simple};
-use super::{Fault, float};
 use crate::text::{has, integer};
 
 /// A value that [`Scanner`] read to its end, and what stands at its top level if it is an object.
@@ -286,7 +286,7 @@ impl<'t> Scanner<'t> {
             // Nearly every integer is shorter than the shortest that is too large.
             token.len() < 19 || integer(token).is_some() || token.parse::<u64>().is_ok()
         } else {
-            float::is_held(token)
+            is_held(token)
         };
         if held { Ok(at) } else { Err((start, Fault::NumberOutOfRange)) }
     }
@@ -319,6 +319,13 @@ impl<'t> Scanner<'t> {
     pub(super) fn byte(&self, at: usize) -> Option<u8> {
         self.bytes.get(at).copied()
     }
+}
+
+/// Whether a number in JSON's form is not too large for a double.
+fn is_held(token: &str) -> bool {
+    // Without a power of ten it takes more than 300 digits to be too large, and nearly every number is such a one.
+    let is_plain = token.len() <= 300 && !token.bytes().any(|byte| matches!(byte, b'e' | b'E'));
+    is_plain || token.parse::<f64>().is_ok_and(f64::is_finite)
 }
 
 /// A wanted member whose value has not ended yet.

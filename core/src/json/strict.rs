@@ -8,6 +8,7 @@ use std::fmt;
 use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{self, DeserializeOwned, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::forward_to_deserialize_any;
+use serde_path_to_error::Segment;
 
 use super::{Fault, Map, Value};
 use crate::text;
@@ -90,14 +91,34 @@ impl<'de> Visitor<'de> for UniqueKeys {
 pub(crate) fn from_value<T: DeserializeOwned>(value: Value) -> Result<T, Invalid> {
     let mut track = serde_path_to_error::Track::new();
     let result = T::deserialize(serde_path_to_error::Deserializer::new(Strict(value), &mut track));
-    result.map_err(|invalid| {
-        let path = match track.path().to_string() {
-            root if root == "." => invalid.path,
-            path if invalid.path.is_empty() => path,
-            path => format!("{path}.{}", invalid.path),
-        };
-        Invalid { path, message: invalid.message }
-    })
+    result.map_err(|invalid| Invalid { path: place(&track.path(), &invalid), ..invalid })
+}
+
+/// Where the reader was, and the member that is missing there.
+fn place(at: &serde_path_to_error::Path, invalid: &Invalid) -> String {
+    let mut segments: Vec<_> = at.iter().collect();
+    if invalid.names_the_place {
+        segments.pop();
+    }
+    let mut path = String::new();
+    for segment in segments {
+        match segment {
+            Segment::Map { key } => push_member(&mut path, key),
+            Segment::Seq { index } => path.push_str(&format!("[{index}]")),
+            Segment::Enum { .. } | Segment::Unknown => {}
+        }
+    }
+    if !invalid.path.is_empty() {
+        push_member(&mut path, &invalid.path);
+    }
+    path
+}
+
+fn push_member(path: &mut String, name: &str) {
+    if !path.is_empty() {
+        path.push('.');
+    }
+    path.push_str(name);
 }
 
 /// What could not be read.
@@ -107,11 +128,13 @@ pub(crate) struct Invalid {
     pub(crate) path: String,
     /// What is wrong with it, as the rest of a sentence: `is missing`.
     pub(crate) message: String,
+    /// The message names the member where the reader was, and is about the object that it stands in.
+    names_the_place: bool,
 }
 
 impl Invalid {
     fn new(message: impl Into<String>) -> Invalid {
-        Invalid { path: String::new(), message: message.into() }
+        Invalid { path: String::new(), message: message.into(), names_the_place: false }
     }
 
     fn expected(what: &str, found: &Value) -> Invalid {
@@ -142,11 +165,12 @@ impl de::Error for Invalid {
     }
 
     fn missing_field(field: &'static str) -> Invalid {
-        Invalid { path: field.to_owned(), message: "is missing".to_owned() }
+        Invalid { path: field.to_owned(), ..Invalid::new("is missing") }
     }
 
     fn unknown_field(field: &str, _: &'static [&'static str]) -> Invalid {
-        Invalid::new(format!("has the unknown field {}", text::quoted(field)))
+        let message = format!("has the unknown field {}", text::quoted(field));
+        Invalid { names_the_place: true, ..Invalid::new(message) }
     }
 
     fn unknown_variant(_: &str, expected: &'static [&'static str]) -> Invalid {

@@ -1,13 +1,13 @@
 //! Replies: every one gets a receipt, by the table of section 7.
 
 use crate::json::Value;
+use crate::json::json_text;
 use crate::lifecycle::run::Run;
 use crate::types::codes::Code;
 use crate::types::event::Reply;
 use crate::types::plan::{Profile, RunPlan};
 use crate::types::receipt::{Receipt, ReceiptKind, Rejected, Resolved};
 use crate::types::state::Status;
-use crate::write::json_text;
 
 /// A reply that is not refused.
 pub(crate) enum Examined {

@@ -17,8 +17,6 @@ use crate::types::plan::RunPlan;
 use crate::types::receipt::{Receipt, ReceiptKind, Rejected};
 use crate::types::state::{BegunBy, Ended, Outcome, Running, State, Status, WaitingUser};
 use crate::types::time::Timestamp;
-use crate::wire::record;
-use crate::write::writable;
 
 /// One execution of a skill for one request.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,19 +47,6 @@ pub(crate) struct Life {
     pub(crate) time_in_seconds: bool,
     pub(crate) state: State,
 }
-
-record!(Life {
-    revision,
-    created_at,
-    updated_at,
-    attempt_number,
-    slots_requested,
-    session_handle,
-    decision,
-    clock_went_backwards,
-    time_in_seconds,
-    state
-});
 
 /// What came of an event that was not rejected.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -106,8 +91,6 @@ pub struct Outstanding {
     pub turn_effect_id: Option<String>,
 }
 
-writable!(Outstanding { effects, keep, turn_effect_id });
-
 /// What a run may still own.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Keep {
@@ -121,8 +104,6 @@ pub struct Keep {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub process: Option<String>,
 }
-
-writable!(Keep { slot_id, timer, process });
 
 impl Run {
     /// Makes a run of an admitted plan. It is queued and asks for its first slot.
@@ -184,7 +165,7 @@ impl Run {
             return Err(Rejected::malformed(format!("`{}` stands in journals only", event.name())));
         }
         event.check_form()?;
-        self.prepare_recorded(event, now, prepared)?;
+        self.prepare_recorded(event.with_stream_decoded()?, now, prepared)?;
         #[cfg(feature = "observe")]
         if let (Some(next), Some(entry)) = (&prepared.step.next, &prepared.step.applied.entry) {
             prepared.step.applied.observed = Some(self.observe_step(next, entry));

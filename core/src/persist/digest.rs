@@ -4,7 +4,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::json::Value;
-use crate::read::Misread;
+use crate::json::strict::Invalid;
 use crate::types::codes::Code;
 
 /// A snapshot or journal that was not loaded.
@@ -31,9 +31,9 @@ impl LoadError {
     }
 }
 
-impl Misread {
+impl Invalid {
     pub(crate) fn load_error(self, code: Code) -> LoadError {
-        let place = if self.place.is_empty() { "the document".to_owned() } else { self.place };
+        let place = if self.path.is_empty() { "the document".to_owned() } else { self.path };
         LoadError { code, place, message: self.message }
     }
 }

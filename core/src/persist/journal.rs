@@ -1,21 +1,21 @@
 //! The journal: what happened to a run, in order. It replays to the same run and the same effects (HIST-2).
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
+use crate::json::json_text;
+use crate::json::strict::{Invalid, from_value};
 use crate::json::{self, MAX_DOCUMENT_DEPTH, Value};
 use crate::lifecycle::invariants;
 use crate::lifecycle::run::{Prepared, Run};
 use crate::persist::digest::{LoadError, check_version, digest};
-use crate::read::{Misread, read, readable};
-use crate::turn::gate::Judgement;
+use crate::turn::gate::{Judged, Judgement};
 use crate::types::codes::Code;
 use crate::types::effect::Effect;
 use crate::types::event::{Event, RecordedTurn};
 use crate::types::plan::RunPlan;
 use crate::types::time::Timestamp;
-use crate::wire::record;
-use crate::write::{Writable, Writer, Written, json_text, writable};
 
 /// The version of the format that this version of the library writes.
 pub const JOURNAL_VERSION: u64 = 1;
@@ -35,19 +35,17 @@ pub struct JournalEntry {
     judged: Option<Box<Judgement>>,
 }
 
-writable!(JournalEntry { revision, at, event });
-
 /// What a turn was judged to be ([`JournalEntry::judged_parts`]).
 #[non_exhaustive]
 pub struct JudgedParts<'j> {
     /// Stands for the decision: where it is the same, so is every letter of the decision. Most have one, below 2^53.
     pub number: Option<u64>,
     /// The decision.
-    pub decision: &'j dyn Writable,
+    pub decision: String,
     /// The output's JSON text.
     pub data_text: Option<&'j str>,
     /// What is asked.
-    pub question: Option<&'j dyn Writable>,
+    pub question: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -57,8 +55,6 @@ struct EntryIn {
     at: Timestamp,
     event: Event,
 }
-
-readable!(EntryIn { revision, at, event });
 
 impl JournalEntry {
     pub(crate) fn new(revision: u64, at: Timestamp, event: Event, judged: Option<Box<Judgement>>) -> JournalEntry {
@@ -70,9 +66,9 @@ impl JournalEntry {
     pub fn judged_parts(&self) -> Option<JudgedParts<'_>> {
         self.judgement().map(|Judgement { decision, data_text, question }| JudgedParts {
             number: decision.number(),
-            decision,
+            decision: json_text(decision),
             data_text: data_text.as_deref(),
-            question: question.as_deref().map(|question| question as &dyn Writable),
+            question: question.as_deref().map(|question| json_text(question)),
         })
     }
 
@@ -92,8 +88,8 @@ impl JournalEntry {
     /// # Errors
     /// `JOURNAL_INVALID` with the place.
     pub fn from_json(entry: &str, judged: Option<&str>) -> Result<JournalEntry, LoadError> {
-        let EntryIn { revision, at, event } = read(read_text(entry)?).map_err(broken)?;
-        let judged = judged.map(|text| read(read_text(text)?).map_err(broken)).transpose()?;
+        let EntryIn { revision, at, event } = from_value(read_text(entry)?).map_err(broken)?;
+        let judged = judged.map(|text| from_value::<Judged>(read_text(text)?).map_err(broken)).transpose()?;
         let judged = judged.map(|judged| Box::new(Judgement::of(judged)));
         Ok(JournalEntry { revision, at, event, judged })
     }
@@ -158,8 +154,6 @@ pub(crate) struct Link {
     chain: String,
 }
 
-record!(Link { revision, at, event, chain });
-
 #[derive(Serialize)]
 struct DocumentOut<'j> {
     version: u64,
@@ -172,20 +166,17 @@ struct DocumentOut<'j> {
     plan: Option<&'j RunPlan>,
 }
 
-writable!(DocumentOut<'j> { version, run_id, head, entries, plan });
-
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DocumentIn {
     /// Looked at before the rest is read, so that a newer document gets its own code.
-    version: u64,
+    #[serde(rename = "version")]
+    _version: IgnoredAny,
     run_id: String,
     head: String,
     entries: Vec<Link>,
     plan: Option<RunPlan>,
 }
-
-readable!(DocumentIn { version, run_id, head, entries, plan });
 
 /// A run made again from its journal, and every effect it told on the way.
 #[derive(Clone, Debug, PartialEq)]
@@ -295,7 +286,7 @@ impl Journal {
     fn from_document(text: &str) -> Result<(Journal, Option<RunPlan>), LoadError> {
         let document = read_text(text)?;
         check_version(&document, JOURNAL_VERSION, Code::JournalVersionUnsupported, Code::JournalInvalid)?;
-        let document: DocumentIn = read(document).map_err(broken)?;
+        let document: DocumentIn = from_value(document).map_err(broken)?;
         let mut journal = Journal { run_id: document.run_id, links: Vec::new() };
         for link in document.entries {
             journal.check_and_push(link)?;
@@ -371,7 +362,7 @@ impl Run {
 pub(crate) fn read_line(line: &str, number: u64) -> Result<Link, LoadError> {
     let place = || format!("entry {number}");
     let value = json::parse_value(line, MAX_DOCUMENT_DEPTH).map_err(|fault| invalid(place(), fault.to_string()))?;
-    read(value).map_err(|misread| invalid(place(), misread.sentence("it")))
+    from_value(value).map_err(|misread| invalid(place(), misread.sentence("it")))
 }
 
 fn chain_digest(previous: &str, linked_text: &str) -> String {
@@ -379,14 +370,14 @@ fn chain_digest(previous: &str, linked_text: &str) -> String {
 }
 
 fn link_digest(previous: &str, revision: u64, at: Timestamp, event: &Event) -> String {
-    chain_digest(previous, &json::to_string(&(revision, at, event)))
+    chain_digest(previous, &json_text(&(revision, at, event)))
 }
 
 fn read_text(text: &str) -> Result<Value, LoadError> {
     json::parse_value(text, MAX_DOCUMENT_DEPTH).map_err(|fault| invalid("the document", fault.to_string()))
 }
 
-fn broken(misread: Misread) -> LoadError {
+fn broken(misread: Invalid) -> LoadError {
     misread.load_error(Code::JournalInvalid)
 }
 

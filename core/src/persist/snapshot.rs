@@ -1,39 +1,37 @@
 //! Snapshots: a run as one JSON document, and back again if nobody has tampered with it.
 
-use crate::json;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+
+use crate::json::strict::from_value;
+use crate::json::{self, json_text};
 use crate::lifecycle::invariants;
 use crate::lifecycle::run::{Life, Run};
 use crate::persist::digest::{LoadError, check_version, digest};
-use crate::read::{read, readable};
 use crate::types::codes::Code;
 use crate::types::interaction::InteractionRecord;
 use crate::types::limits::Limits;
 use crate::types::plan::RunPlan;
-use crate::write::{push_json, writable};
-use serde::{Deserialize, Serialize};
 
 /// The version of the format that this version of the library writes.
 pub const SNAPSHOT_VERSION: u64 = 1;
 
-#[derive(Clone, Copy, Serialize)]
+#[derive(Serialize)]
 struct ContentOut<'r> {
     plan: &'r RunPlan,
     life: &'r Life,
     history: &'r [InteractionRecord],
 }
 
-writable!(ContentOut<'r> { plan, life, history });
-
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DocumentIn {
     /// Looked at before the rest is read, so that a newer document gets its own code.
-    version: u64,
+    #[serde(rename = "version")]
+    _version: IgnoredAny,
     digest: String,
     run: ContentIn,
 }
-
-readable!(DocumentIn { version, digest, run });
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -42,8 +40,6 @@ struct ContentIn {
     life: Life,
     history: Vec<InteractionRecord>,
 }
-
-readable!(ContentIn { plan, life, history });
 
 impl Run {
     /// The run as canonical JSON: the same run gives the same bytes, in every runtime.
@@ -62,7 +58,7 @@ impl Run {
         let document = json::parse_value(snapshot, Limits::MAX_JSON_DEPTH)
             .map_err(|fault| invalid("the document", format!("{fault}")))?;
         check_version(&document, SNAPSHOT_VERSION, Code::SnapshotVersionUnsupported, Code::SnapshotInvalid)?;
-        let document: DocumentIn = read(document).map_err(|misread| misread.load_error(Code::SnapshotInvalid))?;
+        let document: DocumentIn = from_value(document).map_err(|misread| misread.load_error(Code::SnapshotInvalid))?;
         let ContentIn { plan, life, history } = document.run;
         // Before the digest: a limit that is too large for a browser's memory is not read there as it was written.
         invariants::limits(&plan).map_err(|broken| invalid(broken.place, broken.message))?;
@@ -83,9 +79,7 @@ impl Run {
 
 /// The text that the digest is made of is also the text that is written.
 fn content_text(plan: &RunPlan, life: &Life, history: &[InteractionRecord]) -> String {
-    let mut text = String::with_capacity(USUAL_BYTES);
-    push_json(&mut text, &ContentOut { plan, life, history });
-    text
+    json_text(&ContentOut { plan, life, history })
 }
 
 fn document_text(digest: &str, content: &str) -> String {
@@ -105,6 +99,3 @@ fn content_digest(canonical: &str) -> String {
 fn invalid(place: impl Into<String>, message: impl Into<String>) -> LoadError {
     LoadError::new(Code::SnapshotInvalid, place, message)
 }
-
-/// A run that waits with a schema and a question of some lines has about as many.
-const USUAL_BYTES: usize = 2048;

@@ -7,16 +7,14 @@ mod layout;
 mod objects;
 mod place;
 
+use crate::json::json_text;
 use crate::json::{self, Document, Fault, Map, Value};
-use crate::read::{Readable, Reading};
 use crate::schema::{Check, Violation};
 use crate::text;
 use crate::turn::question::{self, AskForm};
 use crate::types::codes::{Code, Note};
 use crate::types::event::{TurnReport, or_null};
 use crate::types::plan::RunPlan;
-use crate::wire::names;
-use crate::write::{Writable, Writer, json_text, serialize_as_written};
 use objects::{Contents, FoundObject, Markers};
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +22,7 @@ use serde::{Deserialize, Serialize};
 pub const DONE_MARKER: &str = "__SKILL_DONE__";
 
 /// What a turn shows, as it stands in a decision.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
     /// Whether the agent said that it is done.
@@ -41,39 +39,6 @@ pub struct Evidence {
     pub violations: Vec<Violation>,
 }
 
-impl Writable for Evidence {
-    fn write(&self, out: &mut Writer) {
-        out.object(|out| {
-            out.member("marker", &self.marker);
-            out.member("output", &self.output);
-            out.member("source", &self.source);
-            out.member("asks", &self.asks);
-            if !self.violations.is_empty() {
-                out.member("violations", &self.violations);
-            }
-        });
-    }
-}
-
-impl Readable for Evidence {
-    fn blank() -> Evidence {
-        let (marker, output) = (Marker::default(), OutputState::default());
-        Evidence { marker, output, source: None, asks: false, violations: Vec::new() }
-    }
-
-    fn read(&mut self, value: Value, reading: &mut Reading) {
-        let mut violations = None;
-        let mut members = reading.members(value);
-        members.take("marker", &mut self.marker);
-        members.take("output", &mut self.output);
-        members.take("source", &mut self.source);
-        members.take("asks", &mut self.asks);
-        members.take("violations", &mut violations);
-        members.end();
-        self.violations = violations.unwrap_or_default();
-    }
-}
-
 /// What the agent said about being done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -86,8 +51,6 @@ pub enum Marker {
     /// That it is.
     Found,
 }
-
-names!(Marker { "absent" => Absent, "declined" => Declined, "found" => Found });
 
 /// What became of the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,8 +69,6 @@ pub enum OutputState {
     Unchecked,
 }
 
-names!(OutputState { "missing" => Missing, "unparsable" => Unparsable, "invalid" => Invalid, "valid" => Valid, "unchecked" => Unchecked });
-
 /// Where the output was found, in the order of looking (OUT-2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -123,8 +84,6 @@ pub enum Source {
     /// In prose.
     Prose,
 }
-
-names!(Source { "host" => Host, "whole_text" => WholeText, "json_fence" => JsonFence, "fence" => Fence, "prose" => Prose });
 
 /// The evidence of a turn, and the parts of it that the run goes on with.
 #[derive(Debug)]

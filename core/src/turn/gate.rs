@@ -18,8 +18,6 @@ use crate::types::event::TurnReport;
 use crate::types::interaction::Question;
 use crate::types::plan::{RunPlan, SoftCompletion};
 use crate::types::state::Status;
-use crate::wire::{names, record};
-use crate::write::writable;
 
 /// Why a turn ended as it did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,8 +42,6 @@ pub struct Decision {
     pub checks: Vec<GateCheck>,
 }
 
-record!(Decision { outcome, rule, code, message, evidence, warnings, diagnostics, checks });
-
 /// What a finished turn makes of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -57,8 +53,6 @@ pub enum Verdict {
     /// The run waits for a person.
     WaitingUser,
 }
-
-names!(Verdict { "succeeded" => Succeeded, "failed" => Failed, "waiting_user" => WaitingUser });
 
 impl Verdict {
     /// The status of a run that was judged so.
@@ -84,8 +78,6 @@ pub struct GateCheck {
     pub detail: Cow<'static, str>,
 }
 
-record!(GateCheck { gate, result, detail });
-
 /// Whether a gate decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -95,8 +87,6 @@ pub enum GateResult {
     /// It did.
     Decided,
 }
-
-names!(GateResult { "passed" => Passed, "decided" => Decided });
 
 /// A decision and what the run goes on with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -111,8 +101,6 @@ pub struct Judged {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub question: Option<Question>,
 }
-
-record!(Judged { decision, data_text, question });
 
 impl Judged {
     /// Whether the parts belong together; a recorded one comes from outside.
@@ -136,8 +124,6 @@ pub(crate) struct Judgement {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) question: Option<Arc<Question>>,
 }
-
-writable!(Judgement { decision, data_text, question });
 
 impl Judgement {
     pub(crate) fn of(judged: Judged) -> Judgement {

@@ -1,9 +1,9 @@
 //! The skill patch: what is added to a skill's instructions so that the agent knows the contract (PATCH-1 to PATCH-3).
 
+use crate::json::json_text;
 use crate::text::{replace, split_at_sign, trim_start};
 use crate::turn::evidence::DONE_MARKER;
 use crate::types::plan::{ExecutionMode, RunPlan};
-use crate::write::json_text;
 
 /// The words of the patch; a host may change them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,7 +125,6 @@ fn completion() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read::Readable;
     use crate::schema::OutputSchema;
     use crate::types::limits::Limits;
     use crate::types::plan::PlanSettings;
@@ -141,7 +140,7 @@ mod tests {
     fn plan(schema: Option<&str>, artifacts: &[&str]) -> RunPlan {
         let output_schema = schema.map(|text| OutputSchema::compile(text, &Limits::default()).unwrap());
         let required_artifacts = artifacts.iter().map(|path| (*path).to_owned()).collect();
-        RunPlan::new(String::new(), PlanSettings { required_artifacts, output_schema, ..PlanSettings::blank() })
+        RunPlan::new(String::new(), PlanSettings { required_artifacts, output_schema, ..PlanSettings::default() })
     }
 
     #[test]

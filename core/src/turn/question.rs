@@ -1,12 +1,12 @@
 //! `ask_user`: the optional structure of a question, read leniently (PEND-3). A bad field is left out, the good ones stay.
 
+use crate::json::json_text;
 use crate::json::{Map, Value};
 use crate::text;
 use crate::turn::yaml;
 use crate::types::codes::{Code, Note};
 use crate::types::interaction::{ChoiceOption, InteractionKind, Question};
 use crate::types::limits::Limits;
-use crate::write::json_text;
 
 /// The keys by which an object is known to be a question.
 pub(crate) const ASK_KEYS: [&str; 10] =

@@ -7,9 +7,9 @@ mod scalars;
 mod tests;
 
 use self::scalars::Context;
+use crate::json::json_text;
 use crate::json::{Map, Value};
 use crate::text::{split, trim_start};
-use crate::write::json_text;
 
 /// Reads the first document of a block, if it is a mapping.
 ///

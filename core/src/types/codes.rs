@@ -4,9 +4,6 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::wire::record;
-use crate::write::{writable, writable_names};
-
 /// Where a code can appear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -29,17 +26,6 @@ pub enum CodeKind {
     Service,
 }
 
-writable_names!(CodeKind {
-    "refusal" => Refusal,
-    "rejection" => Rejection,
-    "failure" => Failure,
-    "warning" => Warning,
-    "diagnostic" => Diagnostic,
-    "storage" => Storage,
-    "hosting" => Hosting,
-    "service" => Service,
-});
-
 /// One row of the code table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct CodeInfo {
@@ -54,8 +40,6 @@ pub struct CodeInfo {
     /// What to do about it, in one sentence.
     pub remedy: &'static str,
 }
-
-writable!(CodeInfo { code, kind, http, meaning, remedy });
 
 macro_rules! codes {
     ($($variant:ident $code:literal $kind:ident $http:literal $meaning:literal $remedy:literal)*) => {
@@ -451,8 +435,6 @@ pub struct Note {
     /// What was found here.
     pub message: String,
 }
-
-record!(Note { code, message });
 
 impl Note {
     pub(crate) fn new(code: Code, message: impl Into<String>) -> Note {

@@ -1,13 +1,11 @@
 //! Effects: what the host must do, told by the core.
 
 use crate::json::Value;
-use crate::read::{Readable, Reading, read};
+use crate::json::strict;
 use crate::text::push_number;
 use crate::types::receipt::Rejected;
 use crate::types::state::Status;
 use crate::types::time::Timestamp;
-use crate::wire::{names, record};
-use crate::write::{Writable, Writer, serialize_as_written};
 use serde::{Deserialize, Serialize};
 
 /// One thing to do, and its id `run_id/revision/n`: doing it twice under the same id equals doing it once.
@@ -113,132 +111,9 @@ impl Effect {
     /// # Errors
     /// [`Rejected`] with `EVENT_MALFORMED` if it is none.
     pub fn from_value(value: Value) -> Result<Effect, Rejected> {
-        read(value).map_err(|misread| Rejected::malformed(misread.sentence("the effect")))
+        strict::from_value(value).map_err(|invalid| Rejected::malformed(invalid.sentence("the effect")))
     }
 }
-
-impl Writable for Effect {
-    fn write(&self, out: &mut Writer) {
-        out.object(|out| {
-            out.members_of(&self.action);
-            out.member("id", &self.id);
-        });
-    }
-}
-
-impl Writable for Action {
-    fn write(&self, out: &mut Writer) {
-        out.object(|out| match self {
-            Action::AcquireSlot { slot_id } => {
-                out.member("type", &"acquire_slot");
-                out.member("slot_id", slot_id);
-            }
-            Action::ReleaseSlot { slot_id } => {
-                out.member("type", &"release_slot");
-                out.member("slot_id", slot_id);
-            }
-            Action::StartTurn { attempt_number, slot_id, resume } => {
-                out.member("type", &"start_turn");
-                out.member("attempt_number", attempt_number);
-                out.member("slot_id", slot_id);
-                out.member("resume", resume);
-            }
-            Action::InjectReply { attempt_number, slot_id, interaction_id, response } => {
-                out.member("type", &"inject_reply");
-                out.member("attempt_number", attempt_number);
-                out.member("slot_id", slot_id);
-                out.member("interaction_id", interaction_id);
-                out.member("response", response);
-            }
-            Action::TerminateProcess { attempt_number, slot_id } => {
-                out.member("type", &"terminate_process");
-                out.member("attempt_number", attempt_number);
-                out.member("slot_id", slot_id);
-            }
-            Action::SetTimer { interaction_id, at } => {
-                out.member("type", &"set_timer");
-                out.member("interaction_id", interaction_id);
-                out.member("at", at);
-            }
-            Action::CancelTimer { interaction_id } => {
-                out.member("type", &"cancel_timer");
-                out.member("interaction_id", interaction_id);
-            }
-            Action::Notify { what, status, interaction_id } => {
-                out.member("type", &"notify");
-                out.member("what", what);
-                out.member("status", status);
-                out.member("interaction_id", interaction_id);
-            }
-        });
-    }
-}
-
-impl Readable for Effect {
-    fn blank() -> Effect {
-        Effect { action: Action::AcquireSlot { slot_id: String::new() }, id: String::new() }
-    }
-
-    fn read(&mut self, value: Value, reading: &mut Reading) {
-        let mut members = reading.members(value);
-        let name = members.tag("type");
-        members.take("id", &mut self.id);
-        // Whatever the effect is, these are the members it may have.
-        let (mut attempt_number, mut slot_id, mut interaction_id) = (0, String::new(), 0);
-        self.action = match name.as_str() {
-            "acquire_slot" => {
-                members.take("slot_id", &mut slot_id);
-                Action::AcquireSlot { slot_id }
-            }
-            "release_slot" => {
-                members.take("slot_id", &mut slot_id);
-                Action::ReleaseSlot { slot_id }
-            }
-            "start_turn" => {
-                let mut resume = None;
-                members.take("attempt_number", &mut attempt_number);
-                members.take("slot_id", &mut slot_id);
-                members.take("resume", &mut resume);
-                Action::StartTurn { attempt_number, slot_id, resume }
-            }
-            "inject_reply" => {
-                let mut response = String::new();
-                members.take("attempt_number", &mut attempt_number);
-                members.take("slot_id", &mut slot_id);
-                members.take("interaction_id", &mut interaction_id);
-                members.take("response", &mut response);
-                Action::InjectReply { attempt_number, slot_id, interaction_id, response }
-            }
-            "terminate_process" => {
-                members.take("attempt_number", &mut attempt_number);
-                members.take("slot_id", &mut slot_id);
-                Action::TerminateProcess { attempt_number, slot_id }
-            }
-            "set_timer" => {
-                let mut at = Timestamp::default();
-                members.take("interaction_id", &mut interaction_id);
-                members.take("at", &mut at);
-                Action::SetTimer { interaction_id, at }
-            }
-            "cancel_timer" => {
-                members.take("interaction_id", &mut interaction_id);
-                Action::CancelTimer { interaction_id }
-            }
-            "notify" => {
-                let (mut what, mut status, mut interaction_id) = (Notice::blank(), Status::blank(), None);
-                members.take("what", &mut what);
-                members.take("status", &mut status);
-                members.take("interaction_id", &mut interaction_id);
-                Action::Notify { what, status, interaction_id }
-            }
-            _ => return members.wrong("has no effect's name as its `type`"),
-        };
-        members.end();
-    }
-}
-
-names!(Notice { "status_changed" => StatusChanged });
-record!(ResumeFrom { session_handle, interaction_id, response });
 
 /// Where an effect was first told: enough to tell it again under the same id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -247,8 +122,6 @@ pub(crate) struct EffectRef {
     pub(crate) revision: u64,
     pub(crate) number: u32,
 }
-
-record!(EffectRef { revision, number });
 
 impl EffectRef {
     pub(crate) fn id(self, run_id: &str) -> String {

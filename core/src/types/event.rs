@@ -8,8 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 #[cfg(feature = "streams")]
 use crate::agents::{Stream, decode_stream};
-use crate::json::{self, Value};
-use crate::read::{Readable, Reading, read};
+use crate::json::{self, Value, json_text, strict};
 use crate::text;
 use crate::turn::gate::Judged;
 use crate::types::codes::{Code, Note};
@@ -17,8 +16,6 @@ use crate::types::limits::Limits;
 use crate::types::receipt::Rejected;
 use crate::types::tagged::{self, NoMembers, Tagged};
 use crate::types::time::Timestamp;
-use crate::wire::record;
-use crate::write::{Writable, Writer, json_text, serialize_as_written};
 pub use plain::PlainMember;
 
 /// Something that happened. `reply` and `cancel` are requests and can be rejected; the others are facts.
@@ -92,6 +89,14 @@ pub struct TurnReport {
     /// What the turn cost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
+    /// What the agent's program printed, in place of `output`, `messages` and `text`; decoded when the event is applied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg(feature = "streams")]
+    pub stream: Option<Stream>,
+    /// What the agent's program printed, which this build cannot decode.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg(not(feature = "streams"))]
+    pub stream: Option<Value>,
     /// What was strange about the agent's stream; the decision goes on telling it.
     #[serde(default, deserialize_with = "or_null", skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<Note>,
@@ -119,8 +124,6 @@ pub struct Usage {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached_input_tokens: Option<u64>,
 }
-
-record!(Usage { input_tokens, output_tokens, cached_input_tokens });
 
 /// A turn in a compact journal: everything a replay needs, without the turn's text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -207,9 +210,10 @@ impl Event {
         if let Some(name @ ("created" | "turn_decided")) = value.get("type").and_then(Value::as_str) {
             return Err(Rejected::malformed(format!("the event {}", not_an_event(name))));
         }
-        let event: Event = read(value).map_err(|misread| Rejected::malformed(misread.sentence("the event")))?;
+        let event: Event =
+            strict::from_value(value).map_err(|invalid| Rejected::malformed(invalid.sentence("the event")))?;
         event.check_form()?;
-        Ok(event)
+        event.with_stream_decoded()
     }
 
     /// The report of a turn with the assistant's text, which a binding hands over beside it: a long text need not be
@@ -223,6 +227,14 @@ impl Event {
         };
         report.text = Some(text.to_owned());
         self.check_form()?;
+        Ok(self)
+    }
+
+    /// The event with what the agent's program printed decoded.
+    pub(crate) fn with_stream_decoded(mut self) -> Result<Event, Rejected> {
+        if let Event::TurnFinished(report) = &mut self {
+            report.decode_stream()?;
+        }
         Ok(self)
     }
 
@@ -277,31 +289,35 @@ impl TurnReport {
         TurnReport { text: Some(text.into()), ..TurnReport::of_attempt(attempt_number) }
     }
 
-    /// Decodes the stream on the way in: what is recorded is what it said, so that a replay does not depend on a decoder.
+    /// Decodes the stream: what is recorded is what it said, so that a replay does not depend on a decoder.
     #[cfg(feature = "streams")]
-    fn take_stream(&mut self, stream: &Stream, reading: &mut Reading) {
-        if self.contents() > 0 {
-            reading.wrong(ONE_CONTENT);
-        } else if self.exit_code.is_some() {
-            reading.wrong("has its exit code in `stream` if it has a stream");
-        } else {
-            self.exit_code = stream.exit_code;
-            self.take_decoded(decode_stream(stream));
+    pub(crate) fn decode_stream(&mut self) -> Result<(), Rejected> {
+        let Some(stream) = self.stream.take() else { return Ok(()) };
+        if self.exit_code.is_some() {
+            return Err(Rejected::malformed("a turn has its exit code in `stream` if it has a stream"));
         }
+        self.exit_code = stream.exit_code;
+        self.take_decoded(decode_stream(&stream));
+        self.check_form()
     }
 
     /// A page that shows runs has no agents, and is spared the decoders.
     #[cfg(not(feature = "streams"))]
-    #[expect(clippy::unused_self, reason = "a build with decoders takes it in here")]
-    fn take_stream(&mut self, _: &Value, reading: &mut Reading) {
-        reading.wrong("has a `stream`, which this build cannot decode");
+    pub(crate) fn decode_stream(&mut self) -> Result<(), Rejected> {
+        match self.stream {
+            Some(_) => Err(Rejected::malformed("a turn has a `stream`, which this build cannot decode")),
+            None => Ok(()),
+        }
     }
 
     /// How many of the members are given of which there is at most one.
     fn contents(&self) -> usize {
         // Null is no output: what `output: parsed ?? null` means.
         let has_output = !matches!(self.output, None | Some(Value::Null));
-        [has_output, self.messages.is_some(), self.text.is_some()].iter().filter(|given| **given).count()
+        [has_output, self.messages.is_some(), self.text.is_some(), self.stream.is_some()]
+            .iter()
+            .filter(|given| **given)
+            .count()
     }
 
     fn check_form(&self) -> Result<(), Rejected> {
@@ -412,136 +428,6 @@ impl<'de> Tagged<'de> for Event {
         })
     }
 }
-
-impl Writable for Event {
-    fn write(&self, out: &mut Writer) {
-        out.object(|out| {
-            out.member("type", &self.name());
-            match self {
-                Event::Created {} => {}
-                Event::SlotGranted { slot_id } => out.member("slot_id", slot_id),
-                Event::TurnFinished(report) => out.members_of(report),
-                Event::TurnDecided(turn) => out.members_of(turn),
-                Event::Reply(reply) => out.members_of(reply),
-                Event::TimerFired { interaction_id } => out.member("interaction_id", interaction_id),
-                Event::ProcessLost { attempt_number, slot_id } => {
-                    out.member("attempt_number", attempt_number);
-                    out.member("slot_id", slot_id);
-                }
-                Event::Cancel { reason } => out.member("reason", reason),
-            }
-        });
-    }
-}
-
-impl Writable for TurnReport {
-    fn write(&self, out: &mut Writer) {
-        out.object(|out| {
-            out.member("attempt_number", &self.attempt_number);
-            out.member("slot_id", &self.slot_id);
-            out.member("exit_code", &self.exit_code);
-            out.member("failure_reason", &self.failure_reason);
-            out.member("output", &self.output.as_ref().filter(|output| !output.is_null()));
-            out.member("messages", &self.messages);
-            out.member("text", &self.text);
-            out.member("session_handle", &self.session_handle);
-            if !self.artifacts.is_empty() {
-                out.member("artifacts", &self.artifacts);
-            }
-            out.member("usage", &self.usage);
-            if !self.diagnostics.is_empty() {
-                out.member("diagnostics", &self.diagnostics);
-            }
-        });
-    }
-}
-
-impl Readable for Event {
-    fn blank() -> Event {
-        Event::Created {}
-    }
-
-    fn read(&mut self, value: Value, reading: &mut Reading) {
-        let mut members = reading.members(value);
-        match members.tag("type").as_str() {
-            "turn_finished" => {
-                let mut report = TurnReport::default();
-                members.rest(&mut report);
-                *self = Event::TurnFinished(report);
-                return;
-            }
-            "turn_decided" => {
-                let mut turn = Box::blank();
-                members.rest(&mut turn);
-                *self = Event::TurnDecided(turn);
-                return;
-            }
-            "reply" => {
-                let mut reply = Reply::blank();
-                members.rest(&mut reply);
-                *self = Event::Reply(reply);
-                return;
-            }
-            "created" => {}
-            "slot_granted" => {
-                let mut slot_id = String::new();
-                members.take("slot_id", &mut slot_id);
-                *self = Event::SlotGranted { slot_id };
-            }
-            "timer_fired" => {
-                let mut interaction_id = 0;
-                members.take("interaction_id", &mut interaction_id);
-                *self = Event::TimerFired { interaction_id };
-            }
-            "process_lost" => {
-                let (mut attempt_number, mut slot_id) = (0, None);
-                members.take("attempt_number", &mut attempt_number);
-                members.take("slot_id", &mut slot_id);
-                *self = Event::ProcessLost { attempt_number, slot_id };
-            }
-            "cancel" => {
-                let mut reason = None;
-                members.take("reason", &mut reason);
-                *self = Event::Cancel { reason };
-            }
-            other => members.wrong(not_an_event(other)),
-        }
-        members.end();
-    }
-}
-
-impl Readable for TurnReport {
-    fn blank() -> TurnReport {
-        TurnReport::default()
-    }
-
-    fn read(&mut self, value: Value, reading: &mut Reading) {
-        let (mut artifacts, mut diagnostics, mut stream) = (None, None, None);
-        let mut members = reading.members(value);
-        members.take("attempt_number", &mut self.attempt_number);
-        members.take("slot_id", &mut self.slot_id);
-        members.take("exit_code", &mut self.exit_code);
-        members.take("failure_reason", &mut self.failure_reason);
-        members.take("output", &mut self.output);
-        members.take("messages", &mut self.messages);
-        members.take("text", &mut self.text);
-        members.take("session_handle", &mut self.session_handle);
-        members.take("artifacts", &mut artifacts);
-        members.take("usage", &mut self.usage);
-        members.take("diagnostics", &mut diagnostics);
-        members.take("stream", &mut stream);
-        members.end();
-        self.artifacts = artifacts.unwrap_or_default();
-        self.diagnostics = diagnostics.unwrap_or_default();
-        if let Some(stream) = stream {
-            self.take_stream(&stream, reading);
-        }
-    }
-}
-
-record!(Message { role, text });
-record!(RecordedTurn { attempt_number, slot_id, session_handle, report_digest, judged });
-record!(Reply { interaction_id, response, idempotency_key, expected_revision });
 
 /// A list that may be null, which counts as empty.
 pub(crate) fn or_null<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {

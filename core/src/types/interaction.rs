@@ -6,11 +6,8 @@ use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, LazyLock};
 
 use crate::json::{self, Map, Value};
-use crate::read::{Readable, Reading};
 use crate::types::limits::Limits;
 use crate::types::time::Timestamp;
-use crate::wire::{names, record};
-use crate::write::{Writable, Writer};
 
 /// What a question looks like to a person. Display metadata: no decision depends on it (PEND-4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,8 +25,6 @@ pub enum InteractionKind {
     /// A risk to be acknowledged.
     RiskAck,
 }
-
-names!(InteractionKind { "choose_one" => ChooseOne, "confirm" => Confirm, "fill_fields" => FillFields, "open_text" => OpenText, "risk_ack" => RiskAck });
 
 impl InteractionKind {
     /// The kind of this name or alias.
@@ -54,30 +49,6 @@ pub struct ChoiceOption {
     /// What the agent would like to hear, if it said so.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "optional_json_text")]
     pub value: Option<Value>,
-}
-
-impl Writable for ChoiceOption {
-    fn write(&self, out: &mut Writer) {
-        out.object(|out| {
-            out.member("label", &self.label);
-            out.member("value", &self.value.as_ref().map(|value| crate::write::json_text(value)));
-        });
-    }
-}
-
-impl Readable for ChoiceOption {
-    fn blank() -> ChoiceOption {
-        ChoiceOption { label: String::new(), value: None }
-    }
-
-    fn read(&mut self, value: Value, reading: &mut Reading) {
-        let mut members = reading.members(value);
-        let mut value: Option<JsonText> = None;
-        members.take("label", &mut self.label);
-        members.take("value", &mut value);
-        members.end();
-        self.value = value.map(|text| text.0);
-    }
 }
 
 /// What is asked, before it has an id and a time.
@@ -143,41 +114,6 @@ impl DerefMut for FreeForm {
     }
 }
 
-impl Writable for Question {
-    fn write(&self, out: &mut Writer) {
-        out.object(|out| {
-            out.member("kind", &self.kind);
-            out.member("prompt", &self.prompt);
-            out.member("options", &self.options);
-            out.member("ui_hints", &crate::write::json_text(&*self.ui_hints));
-            out.member("default_decision_policy", &self.default_decision_policy);
-            out.member("required_fields", &self.required_fields);
-            out.member("context", &crate::write::json_text(&*self.context));
-        });
-    }
-}
-
-impl Readable for Question {
-    fn blank() -> Question {
-        Question::default()
-    }
-
-    fn read(&mut self, value: Value, reading: &mut Reading) {
-        let mut members = reading.members(value);
-        let (mut ui_hints, mut context) = (ObjectText::blank(), ObjectText::blank());
-        members.take("kind", &mut self.kind);
-        members.take("prompt", &mut self.prompt);
-        members.take("options", &mut self.options);
-        members.take("ui_hints", &mut ui_hints);
-        members.take("default_decision_policy", &mut self.default_decision_policy);
-        members.take("required_fields", &mut self.required_fields);
-        members.take("context", &mut context);
-        members.end();
-        self.ui_hints = ui_hints.0.into();
-        self.context = context.0.into();
-    }
-}
-
 /// The one question a waiting run has (PEND-1).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -195,8 +131,6 @@ pub struct PendingInteraction {
     pub question: Arc<Question>,
 }
 
-record!(PendingInteraction { interaction_id, attempt_number, asked_at, deadline_at, question });
-
 /// How a question came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -210,8 +144,6 @@ pub enum ResolutionMode {
     /// Nobody answered in time, and that ended the run.
     Expired,
 }
-
-names!(ResolutionMode { "user_reply" => UserReply, "auto_decide_timeout" => AutoDecideTimeout, "canceled" => Canceled, "expired" => Expired });
 
 impl ResolutionMode {
     /// Who brought the question to its end.
@@ -255,19 +187,6 @@ pub struct InteractionRecord {
     pub revision: u64,
 }
 
-record!(InteractionRecord {
-    interaction_id,
-    attempt_number,
-    kind,
-    prompt,
-    response,
-    resolution_mode,
-    asked_at,
-    resolved_at,
-    idempotency_key,
-    revision
-});
-
 /// An object as JSON text inside JSON.
 mod json_text {
     use serde::{Deserialize, Deserializer, Serializer, de};
@@ -309,40 +228,4 @@ mod optional_json_text {
 fn parse<E: serde::de::Error>(text: &str) -> Result<Value, E> {
     json::parse_value(text, Limits::MAX_JSON_DEPTH)
         .map_err(|fault| E::custom(format!("must be JSON text, but {fault}")))
-}
-
-/// A value as JSON text inside JSON.
-struct JsonText(Value);
-
-impl Readable for JsonText {
-    fn blank() -> JsonText {
-        JsonText(Value::Null)
-    }
-
-    fn read(&mut self, value: Value, reading: &mut Reading) {
-        let mut text = String::new();
-        text.read(value, reading);
-        match json::parse_value(&text, Limits::MAX_JSON_DEPTH) {
-            Ok(value) => self.0 = value,
-            Err(fault) => reading.wrong(format!("must be JSON text, but {fault}")),
-        }
-    }
-}
-
-/// An object as JSON text inside JSON.
-struct ObjectText(Map);
-
-impl Readable for ObjectText {
-    fn blank() -> ObjectText {
-        ObjectText(Map::new())
-    }
-
-    fn read(&mut self, value: Value, reading: &mut Reading) {
-        let mut text = JsonText::blank();
-        text.read(value, reading);
-        match text.0 {
-            Value::Object(members) => self.0 = members,
-            other => reading.expected("the JSON text of an object", &other),
-        }
-    }
 }

@@ -1,43 +1,38 @@
 //! How much of anything the core takes in before it says no (BAD-2).
 
 use crate::json::Value;
-use crate::read::Reading;
-use crate::wire::record;
-use serde::{Deserialize, Serialize};
+use crate::json::strict;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Sizes beyond which input is refused or cut; part of the plan, so that a replay decides with the same ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
     /// Bytes of the assistant's text of one turn; more counts as no output (`OUTPUT_TOO_LARGE`).
+    #[serde(deserialize_with = "size")]
     pub turn_text_bytes: usize,
     /// Levels of nesting in an output; more is unparsable (`OUTPUT_TOO_DEEP`). At most [`Limits::MAX_JSON_DEPTH`].
+    #[serde(deserialize_with = "size")]
     pub json_depth: usize,
     /// Bytes of one schema's text.
+    #[serde(deserialize_with = "size")]
     pub schema_bytes: usize,
     /// Bytes of the manifest's text.
+    #[serde(deserialize_with = "size")]
     pub manifest_bytes: usize,
     /// Bytes of a question's prompt; a longer one is cut.
+    #[serde(deserialize_with = "size")]
     pub prompt_bytes: usize,
     /// Options of one question; further ones are dropped.
+    #[serde(deserialize_with = "size")]
     pub options: usize,
     /// Bytes of a reply; a larger one is refused and the question stays pending (`REPLY_TOO_LARGE`).
+    #[serde(deserialize_with = "size")]
     pub reply_bytes: usize,
     /// Questions in the life of one run; not limited if absent (GATE-11).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interactions: Option<u64>,
 }
-
-record!(Limits {
-    turn_text_bytes,
-    json_depth,
-    schema_bytes,
-    manifest_bytes,
-    prompt_bytes,
-    options,
-    reply_bytes,
-    interactions,
-});
 
 impl Limits {
     /// The deepest JSON the core will ever walk: building, validating and freeing a value recurse this far.
@@ -60,18 +55,7 @@ impl Limits {
     /// # Errors
     /// A sentence, if a name is none of a limit or a value is no whole number.
     pub fn from_value(given: Value) -> Result<Limits, String> {
-        let (mut limits, mut reading) = (Limits::DEFAULT, Reading::default());
-        let mut members = reading.members(given);
-        members.take_if_given("turn_text_bytes", &mut limits.turn_text_bytes);
-        members.take_if_given("json_depth", &mut limits.json_depth);
-        members.take_if_given("schema_bytes", &mut limits.schema_bytes);
-        members.take_if_given("manifest_bytes", &mut limits.manifest_bytes);
-        members.take_if_given("prompt_bytes", &mut limits.prompt_bytes);
-        members.take_if_given("options", &mut limits.options);
-        members.take_if_given("reply_bytes", &mut limits.reply_bytes);
-        members.take_if_given("interactions", &mut limits.interactions);
-        members.end();
-        reading.end(limits).map_err(|misread| misread.sentence("the limits"))
+        strict::from_value(given).map_err(|invalid| invalid.sentence("the limits"))
     }
 
     /// The names of the limits that make no sense.
@@ -110,6 +94,11 @@ impl Default for Limits {
     fn default() -> Self {
         Limits::DEFAULT
     }
+}
+
+/// What this machine cannot hold is out of range on every other one, too, and is refused there.
+fn size<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
+    u64::deserialize(deserializer).map(|size| usize::try_from(size).unwrap_or(usize::MAX))
 }
 
 const KIB: usize = 1024;

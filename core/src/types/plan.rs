@@ -3,15 +3,13 @@
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use crate::json::{self, Value};
+use crate::json;
+use crate::json::strict;
 use crate::persist::digest::LoadError;
-use crate::read::{Readable, Reading, read};
 use crate::schema::OutputSchema;
 use crate::types::codes::{Code, Note};
 use crate::types::limits::Limits;
 use crate::types::tagged::{self, Tagged};
-use crate::wire::{names, record};
-use crate::write::{Writable, Writer, serialize_as_written};
 use serde::de::MapAccess;
 use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -27,6 +25,7 @@ pub struct RunPlan {
 }
 
 /// An admitted run's settings. Runs that have the same share them.
+#[cfg_attr(test, derive(Default))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 #[serde(deny_unknown_fields)]
@@ -59,31 +58,6 @@ pub struct PlanSettings {
     pub warnings: Vec<Note>,
 }
 
-record!(PlanSettings {
-    engine,
-    execution_mode,
-    require_user_reply,
-    session_timeout_sec,
-    profile,
-    max_attempt,
-    soft_completion,
-    interrupted_turn,
-    required_artifacts,
-    output_schema,
-    limits,
-    warnings
-});
-
-/// On the wire the settings stand beside the id.
-impl Writable for RunPlan {
-    fn write(&self, out: &mut Writer) {
-        out.object(|out| {
-            out.member("run_id", &self.run_id);
-            out.members_of(&*self.settings);
-        });
-    }
-}
-
 impl<'de> Deserialize<'de> for RunPlan {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<RunPlan, D::Error> {
         tagged::deserialize(deserializer)
@@ -95,20 +69,6 @@ impl<'de> Tagged<'de> for RunPlan {
 
     fn read<A: MapAccess<'de>>(run_id: String, settings: MapAccessDeserializer<A>) -> Result<RunPlan, A::Error> {
         Ok(RunPlan::new(run_id, PlanSettings::deserialize(settings)?))
-    }
-}
-
-impl Readable for RunPlan {
-    fn blank() -> RunPlan {
-        RunPlan { run_id: String::new(), settings: Arc::new(PlanSettings::blank()) }
-    }
-
-    fn read(&mut self, value: Value, reading: &mut Reading) {
-        let mut members = reading.members(value);
-        members.take("run_id", &mut self.run_id);
-        let mut settings = PlanSettings::blank();
-        members.rest(&mut settings);
-        self.settings = settings.shared();
     }
 }
 
@@ -165,8 +125,6 @@ pub enum ExecutionMode {
     Interactive,
 }
 
-names!(ExecutionMode { "auto" => Auto, "interactive" => Interactive });
-
 /// What happens to the agent's process while a run waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -177,8 +135,6 @@ pub enum Profile {
     /// It lives on, keeps its slot, and takes the reply.
     StickyProcess,
 }
-
-names!(Profile { "resumable" => Resumable, "sticky_process" => StickyProcess });
 
 /// When a valid output without a marker completes an interactive run (GATE-5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -193,8 +149,6 @@ pub enum SoftCompletion {
     Never,
 }
 
-names!(SoftCompletion { "unless_asking" => UnlessAsking, "always" => Always, "never" => Never });
-
 /// What happens to a turn whose process was lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -205,8 +159,6 @@ pub enum InterruptedTurn {
     /// The turn is run again under the same number.
     Retry,
 }
-
-names!(InterruptedTurn { "fail" => Fail, "retry" => Retry });
 
 /// The wait of a run that asks nothing special: 20 minutes.
 pub(crate) const DEFAULT_SESSION_TIMEOUT_SEC: u64 = 1200;
@@ -237,7 +189,7 @@ impl RunPlan {
     pub fn from_json(text: &str) -> Result<RunPlan, LoadError> {
         let plan = json::parse_value(text, Limits::MAX_JSON_DEPTH)
             .map_err(|fault| LoadError::new(Code::SnapshotInvalid, "the document", fault.to_string()))?;
-        read(plan).map_err(|misread| misread.load_error(Code::SnapshotInvalid))
+        strict::from_value(plan).map_err(|invalid| invalid.load_error(Code::SnapshotInvalid))
     }
 }
 
@@ -254,7 +206,7 @@ mod tests {
     /// One test, because the list is one for all.
     #[test]
     fn runs_with_the_same_settings_share_them_if_they_are_not_too_many() {
-        let with = |seconds: u64| PlanSettings { session_timeout_sec: seconds, ..PlanSettings::blank() }.shared();
+        let with = |seconds: u64| PlanSettings { session_timeout_sec: seconds, ..PlanSettings::default() }.shared();
         let (one, same, other) = (with(1), with(1), with(2));
         assert!(Arc::ptr_eq(&one, &same));
         assert!(!Arc::ptr_eq(&one, &other));

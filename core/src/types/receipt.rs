@@ -6,7 +6,6 @@ use crate::types::codes::Code;
 use crate::types::interaction::{InteractionRecord, ResolutionMode};
 use crate::types::state::Status;
 use crate::types::time::Timestamp;
-use crate::write::{writable, writable_names};
 
 /// What became of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -30,8 +29,6 @@ pub struct Receipt {
     /// The run's revision; after the step, if there was one.
     pub revision: u64,
 }
-
-writable!(Receipt { receipt, code, interaction_id, pending_interaction_id, resolved, status, revision });
 
 /// A receipt in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -59,19 +56,6 @@ pub enum ReceiptKind {
     AlreadyEnded,
 }
 
-writable_names!(ReceiptKind {
-    "accepted" => Accepted,
-    "duplicate" => Duplicate,
-    "conflict" => Conflict,
-    "stale" => Stale,
-    "not_waiting" => NotWaiting,
-    "unknown" => Unknown,
-    "not_interactive" => NotInteractive,
-    "too_large" => TooLarge,
-    "canceled" => Canceled,
-    "already_ended" => AlreadyEnded,
-});
-
 /// How, when and by whom a question was resolved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Resolved {
@@ -82,8 +66,6 @@ pub struct Resolved {
     /// By whom: `user`, `auto_decision`, `deadline` or `end_of_run`.
     pub resolved_by: &'static str,
 }
-
-writable!(Resolved { resolution_mode, resolved_at, resolved_by });
 
 impl From<&InteractionRecord> for Resolved {
     fn from(record: &InteractionRecord) -> Resolved {

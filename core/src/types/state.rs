@@ -1,12 +1,8 @@
 //! The states of a run. Data lives in the state that needs it, so that an impossible run cannot be written down.
 
-use crate::json::Value;
-use crate::read::{Readable, Reading};
 use crate::types::effect::EffectRef;
 use crate::types::interaction::PendingInteraction;
 use crate::types::tagged::{self, Tagged};
-use crate::wire::{names, record};
-use crate::write::{Writable, Writer, serialize_as_written};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -54,15 +50,6 @@ impl Status {
     }
 }
 
-names!(Status {
-    "queued" => Queued,
-    "running" => Running,
-    "waiting_user" => WaitingUser,
-    "succeeded" => Succeeded,
-    "failed" => Failed,
-    "canceled" => Canceled,
-});
-
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
@@ -89,8 +76,6 @@ pub struct RunError {
     pub message: String,
 }
 
-record!(RunError { code, message });
-
 /// The state itself; only `transition` makes one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "status", rename_all = "snake_case")]
@@ -114,8 +99,6 @@ pub(crate) struct Queued {
     pub(crate) asked: EffectRef,
 }
 
-record!(Queued { next_attempt, slot_id, answer, asked });
-
 /// A turn is under way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -128,8 +111,6 @@ pub(crate) struct Running {
     pub(crate) begun: EffectRef,
 }
 
-record!(Running { slot_id, answer, begun_by, begun });
-
 /// How a turn began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -138,8 +119,6 @@ pub(crate) enum BegunBy {
     InjectReply,
 }
 
-names!(BegunBy { "start_turn" => StartTurn, "inject_reply" => InjectReply });
-
 /// The answer that a turn goes on from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -147,8 +126,6 @@ pub(crate) struct Answer {
     pub(crate) interaction_id: u64,
     pub(crate) response: String,
 }
-
-record!(Answer { interaction_id, response });
 
 /// A question is open.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -163,16 +140,12 @@ pub(crate) struct WaitingUser {
     pub(crate) timer: Option<EffectRef>,
 }
 
-record!(WaitingUser { pending, kept_slot, timer });
-
 /// The run is over.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Ended {
     pub(crate) how: Outcome,
 }
-
-record!(Ended { how });
 
 impl<'de> Deserialize<'de> for State {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<State, D::Error> {
@@ -215,109 +188,6 @@ impl<'de> Tagged<'de> for Outcome {
             "failed" => RunError::deserialize(rest).map(Outcome::Failed),
             "canceled" => RunError::deserialize(rest).map(Outcome::Canceled),
             _ => Err(A::Error::custom("has no end's name as its `outcome`")),
-        }
-    }
-}
-
-impl Writable for State {
-    fn write(&self, out: &mut Writer) {
-        out.object(|out| match self {
-            State::Queued(queued) => {
-                out.member("status", &"queued");
-                out.members_of(queued);
-            }
-            State::Running(running) => {
-                out.member("status", &"running");
-                out.members_of(running);
-            }
-            State::WaitingUser(waiting) => {
-                out.member("status", &"waiting_user");
-                out.members_of(waiting);
-            }
-            State::Ended(ended) => {
-                out.member("status", &"ended");
-                out.members_of(ended);
-            }
-        });
-    }
-}
-
-impl Writable for Outcome {
-    fn write(&self, out: &mut Writer) {
-        out.object(|out| match self {
-            Outcome::Succeeded { data_text } => {
-                out.member("outcome", &"succeeded");
-                out.member("data_text", data_text);
-            }
-            Outcome::Failed(error) => {
-                out.member("outcome", &"failed");
-                out.members_of(error);
-            }
-            Outcome::Canceled(error) => {
-                out.member("outcome", &"canceled");
-                out.members_of(error);
-            }
-        });
-    }
-}
-
-impl Readable for State {
-    fn blank() -> State {
-        State::Queued(Queued::blank())
-    }
-
-    fn read(&mut self, value: Value, reading: &mut Reading) {
-        let mut members = reading.members(value);
-        match members.tag("status").as_str() {
-            "queued" => {
-                let mut queued = Queued::blank();
-                members.rest(&mut queued);
-                *self = State::Queued(queued);
-            }
-            "running" => {
-                let mut running = Running::blank();
-                members.rest(&mut running);
-                *self = State::Running(running);
-            }
-            "waiting_user" => {
-                let mut waiting = Box::blank();
-                members.rest(&mut waiting);
-                *self = State::WaitingUser(waiting);
-            }
-            "ended" => {
-                let mut ended = Ended::blank();
-                members.rest(&mut ended);
-                *self = State::Ended(ended);
-            }
-            _ => members.wrong("has no state's name as its `status`"),
-        }
-    }
-}
-
-impl Readable for Outcome {
-    fn blank() -> Outcome {
-        Outcome::Succeeded { data_text: None }
-    }
-
-    fn read(&mut self, value: Value, reading: &mut Reading) {
-        let mut members = reading.members(value);
-        let mut error = RunError::blank();
-        match members.tag("outcome").as_str() {
-            "succeeded" => {
-                let mut data_text = None;
-                members.take("data_text", &mut data_text);
-                members.end();
-                *self = Outcome::Succeeded { data_text };
-            }
-            "failed" => {
-                members.rest(&mut error);
-                *self = Outcome::Failed(error);
-            }
-            "canceled" => {
-                members.rest(&mut error);
-                *self = Outcome::Canceled(error);
-            }
-            _ => members.wrong("has no end's name as its `outcome`"),
         }
     }
 }

@@ -50,7 +50,7 @@ impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let millis = u64::deserialize(deserializer)?;
         Timestamp::from_millis(millis)
-            .ok_or_else(|| serde::de::Error::custom("a time must be at most 9007199254740991 milliseconds"))
+            .ok_or_else(|| serde::de::Error::custom("must be at most 9007199254740991 milliseconds"))
     }
 }
 

@@ -5,8 +5,8 @@ use crate::agents::failure::Failure;
 use crate::agents::rows::{as_text, at, number_at, others_words, text_at, words_of};
 use crate::agents::turn::{Turn, is_session};
 use crate::json::Item;
+use crate::json::json_text;
 use crate::types::codes::Code;
-use crate::write::json_text;
 
 /// The client's side: what is written to the agent.
 #[derive(Clone, Debug, Default)]

@@ -5,8 +5,8 @@ use crate::agents::failure::Failure;
 use crate::agents::rows::{as_text, at, number_at, others_words, parts_of, text_at, words_of};
 use crate::agents::turn::Turn;
 use crate::json::Item;
+use crate::json::json_text;
 use crate::types::codes::Code;
-use crate::write::json_text;
 
 /// Takes a row; says whether it is one that is known.
 pub(crate) fn row(turn: &mut Turn, row: Item<'_>) -> bool {

@@ -7,12 +7,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Decision, GateCheck, GateResult, Verdict};
-use crate::json::Value;
-use crate::read::{Readable, Reading};
 use crate::text;
 use crate::turn::evidence::{Evidence, Marker, OutputState, Source};
 use crate::types::codes::{Code, Note};
-use crate::write::{Writable, Writer};
 
 /// A decision that can be told in full.
 #[derive(Clone, Debug, PartialEq)]
@@ -209,16 +206,6 @@ impl Plain {
     }
 }
 
-/// In a snapshot a decision is told in full.
-impl Writable for Brief {
-    fn write(&self, out: &mut Writer) {
-        match self {
-            Brief::Plain(plain) => plain.told().write(out),
-            Brief::Full(decision) => decision.write(out),
-        }
-    }
-}
-
 impl Serialize for Brief {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -231,18 +218,6 @@ impl Serialize for Brief {
 impl<'de> Deserialize<'de> for Brief {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Brief, D::Error> {
         Decision::deserialize(deserializer).map(Brief::of)
-    }
-}
-
-impl Readable for Brief {
-    fn blank() -> Brief {
-        Brief::Plain(Plain::of(&Evidence::blank()))
-    }
-
-    fn read(&mut self, value: Value, reading: &mut Reading) {
-        let mut decision = Decision::blank();
-        decision.read(value, reading);
-        *self = Brief::of(decision);
     }
 }
 
@@ -332,7 +307,7 @@ mod tests {
     use super::*;
 
     fn waiting() -> Plain {
-        let mut plain = Plain { outcome: Verdict::WaitingUser, attempt: (2, 5), ..Plain::of(&Evidence::blank()) };
+        let mut plain = Plain { outcome: Verdict::WaitingUser, attempt: (2, 5), ..Plain::of(&Evidence::default()) };
         for said in [Said::EndedWell, Said::NotStrong, Said::NotBad, Said::NoObject, Said::AttemptsLeft, Said::Waits] {
             plain.say(said);
         }
@@ -352,7 +327,7 @@ mod tests {
     #[test]
     fn warnings_are_read_back_too() {
         let mut plain =
-            Plain { outcome: Verdict::Succeeded, source: Some(Source::Prose), ..Plain::of(&Evidence::blank()) };
+            Plain { outcome: Verdict::Succeeded, source: Some(Source::Prose), ..Plain::of(&Evidence::default()) };
         plain.say(Said::SoftFits);
         let mut decision = plain.told();
         assert_eq!(decision.warnings.len(), 2);
@@ -369,7 +344,7 @@ mod tests {
         let mut numbers = std::collections::BTreeSet::new();
         for said in Said::ALL {
             for source in [None, Some(Source::Host), Some(Source::Prose)] {
-                let mut plain = Plain { source, asks: true, ..Plain::of(&Evidence::blank()) };
+                let mut plain = Plain { source, asks: true, ..Plain::of(&Evidence::default()) };
                 for _ in 0..MOST_SAID {
                     plain.say(*said);
                     assert!(numbers.insert(plain.number()));
