@@ -61,9 +61,6 @@ pub(crate) fn fields_of(object: &Map) -> Map {
 
 /// Reads a YAML block: a mapping with the fields, or with `ask_user` above them.
 pub(crate) fn fields_of_yaml(block: &str) -> Option<Map> {
-    if block.len() > MAX_YAML_BYTES {
-        return None;
-    }
     yaml::read_mapping(without_fence(block)).map(|object| fields_of(&object))
 }
 
@@ -213,4 +210,3 @@ const QUESTION_FIELDS: [&str; 9] = [
     "context",
     "interaction_id",
 ];
-const MAX_YAML_BYTES: usize = 64 * 1024;

@@ -84,6 +84,8 @@ pub fn hostile_texts() -> Vec<HostileText> {
         yaml_with("yaml of one flow list", "[", "a, "),
         yaml_with("yaml of one flow list of pairs", "[", "a: b, "),
         yaml_with("yaml of flow lists in a list", "[", "[a], "),
+        // As deep as the parser looks ahead for a colon behind it.
+        yaml_with("yaml of one list in many", &"[".repeat(255), "a, "),
         yaml_with("yaml of one long string", "\"", "a\\n\n "),
         yaml_with("yaml of one long block", "a: |\n", " b\n"),
         yaml("yaml of quotes", "'' "),
