@@ -21,7 +21,6 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::text::{trim_end, trim_start};
 use crate::types::codes::Code;
 use crate::types::limits::Limits;
 #[cfg(feature = "flat-documents")]
@@ -115,8 +114,7 @@ pub(crate) const MAX_DOCUMENT_DEPTH: usize = 2 * Limits::MAX_JSON_DEPTH + 3;
 
 /// The text without JSON white space around it and without a byte order mark before it.
 pub(crate) fn trim(text: &str) -> &str {
-    let signs = b" \t\n\r";
-    trim_end(trim_start(text.strip_prefix('\u{feff}').unwrap_or(text), signs), signs)
+    text.strip_prefix('\u{feff}').unwrap_or(text).trim_matches([' ', '\t', '\n', '\r'])
 }
 
 /// A number without a fraction: `3`, and `3.0`, which some runtimes cannot tell from it.

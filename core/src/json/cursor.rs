@@ -5,7 +5,6 @@
 use serde_json::Number;
 
 use super::strings::{end_of_plain, end_of_simple};
-use crate::text::integer;
 
 pub(super) struct Cursor<'t> {
     pub(super) text: &'t str,
@@ -91,7 +90,7 @@ pub(super) fn number(token: &str) -> Option<Number> {
         if let Ok(whole) = token.parse::<u64>() {
             return Some(whole.into());
         }
-        if let Some(negative) = integer(token) {
+        if let Ok(negative) = token.parse::<i64>() {
             return Some(negative.into());
         }
     }

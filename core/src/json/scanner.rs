@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use super::Fault;
 use super::strings::{decoded, end_of_simple};
-use crate::text::{has, integer};
 
 /// A value that [`Scanner`] read to its end, and what stands at its top level if it is an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -206,7 +205,7 @@ impl<'t> Scanner<'t> {
     fn wanted_name(&self, key: Range<usize>) -> Option<&'static str> {
         let quoted = self.text.get(key)?;
         let raw = quoted.get(1..quoted.len() - 1)?;
-        if has(raw, b'\\') {
+        if raw.contains('\\') {
             // Keys are compared after decoding: `"__SKILL\u005fDONE__"` is the marker's key.
             let decoded = decoded(raw, usize::MAX);
             return self.wanted.iter().copied().find(|name| *name == decoded);
@@ -284,7 +283,7 @@ impl<'t> Scanner<'t> {
         let token = self.text.get(start..at).unwrap_or_default();
         let held = if at == whole {
             // Nearly every integer is shorter than the shortest that is too large.
-            token.len() < 19 || integer(token).is_some() || token.parse::<u64>().is_ok()
+            token.len() < 19 || token.parse::<i64>().is_ok() || token.parse::<u64>().is_ok()
         } else {
             is_held(token)
         };
