@@ -37,7 +37,7 @@ impl Failure {
 
 fn code_of(status: Option<u64>, words: &str) -> Code {
     let words = text::head(words, MAX_READ_BYTES).to_ascii_lowercase();
-    let says = |signs: &[&str]| signs.iter().any(|sign| text::find(&words, sign).is_some());
+    let says = |signs: &[&str]| signs.iter().any(|sign| words.contains(sign));
     match status {
         Some(401 | 403) => Code::AuthRequired,
         Some(429) => Code::RateLimited,

@@ -5,7 +5,6 @@ use crate::agents::failure::Failure;
 use crate::agents::rows::{as_text, number_at, others_text_at, text_at};
 use crate::agents::turn::Turn;
 use crate::json::Item;
-use crate::text;
 
 /// Takes a row; says whether it is one that is known.
 pub(crate) fn row(turn: &mut Turn, row: Item<'_>) -> bool {
@@ -33,7 +32,7 @@ pub(crate) fn row(turn: &mut Turn, row: Item<'_>) -> bool {
         // Not the end: only `turn.failed` is.
         "error" => {
             let words = text_at(row, &["message"]).unwrap_or_default();
-            if text::find(&words, "Reconnecting").is_some() {
+            if words.contains("Reconnecting") {
                 turn.supersede();
             }
             turn.warn(&words);

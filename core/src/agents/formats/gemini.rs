@@ -55,7 +55,7 @@ pub(crate) fn whole(turn: &mut Turn, stdout: &str, stderr: &str) {
     let answer = last_object(stdout).filter(|(_, outline)| has_words(outline.whole()) || has_error(outline.whole()));
     if let Some((before, outline)) = answer {
         // The program, or what it loads, prints a warning before.
-        for line in text::split(before, b'\n').filter(|line| !json::trim(line).is_empty()) {
+        for line in before.split('\n').filter(|line| !json::trim(line).is_empty()) {
             turn.rows += 1;
             turn.unknown(line);
         }
@@ -93,8 +93,7 @@ fn object(turn: &mut Turn, object: Item<'_>) {
 
 /// The object that ends a text and begins a line, and what stands before it.
 fn last_object(text: &str) -> Option<(&str, Outline<'_>)> {
-    let starts = text::places(text, "\n{").map(|line| line + 1);
-    let start = starts.last().unwrap_or(0);
+    let start = text.rfind("\n{").map_or(0, |line| line + 1);
     let (before, object) = text.split_at_checked(start)?;
     Outline::read(object, MAX_ROW_DEPTH).ok().map(|outline| (before, outline))
 }

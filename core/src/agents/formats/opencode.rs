@@ -5,7 +5,6 @@ use crate::agents::failure::Failure;
 use crate::agents::rows::{as_text, at, number_at, others_text_at, text_at};
 use crate::agents::turn::Turn;
 use crate::json::Item;
-use crate::text;
 use crate::types::codes::Code;
 
 /// Takes a row; says whether it is one that is known.
@@ -67,7 +66,7 @@ pub(crate) fn row(turn: &mut Turn, row: Item<'_>) -> bool {
 /// Adds which permission was rejected: only stderr has it.
 pub(crate) fn note_permission(turn: &mut Turn, stderr: &str) {
     if is_denied(turn)
-        && let Some(asked) = stderr.lines().rev().find_map(|line| line.get(text::find(line, REQUESTED)?..))
+        && let Some(asked) = stderr.lines().rev().find_map(|line| line.get(line.find(REQUESTED)?..))
     {
         turn.warn(asked.trim_end());
     }
