@@ -19,16 +19,18 @@ mod work;
 #[cfg(feature = "schema-engine")]
 mod tests;
 
-use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "host-validator")]
 pub use self::engine::use_schema_engine;
 pub use self::engine::{SchemaEngine, SchemaValidator};
 use crate::json::json_text;
 use crate::json::{self, Document, Value};
-use crate::text::{TextSet, display_text, head};
+use crate::text::{display_text, head};
 use crate::types::codes::Code;
 use crate::types::limits::Limits;
 
@@ -251,7 +253,7 @@ fn parse_schema_text(text: &str, depth: usize) -> Result<Value, SchemaProblem> {
 fn lint(root: &Value) -> (Vec<String>, bool) {
     let (mut names, mut takes_no_object) = (Vec::new(), false);
     let mut open = vec![root];
-    let mut seen = TextSet::default();
+    let mut seen = BTreeSet::new();
     while let Some(schema) = open.pop() {
         takes_no_object |= excludes_objects(schema);
         if let Some(Value::Object(properties)) = schema.get("properties") {

@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use crate::json::{Map, Value};
-
 /// The text with terminal escapes, control and bidi characters made visible, for logs, terminals and messages.
 ///
 /// Line breaks and tabs stay; everything else that does not print is written as `\u{1b}`.
@@ -23,21 +21,6 @@ pub fn display_text(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(shown)
-}
-
-/// Texts, each once. In a map of values, because every build has that.
-#[derive(Default)]
-pub(crate) struct TextSet(Map);
-
-impl TextSet {
-    /// Adds a text; whether it was not there yet.
-    pub(crate) fn insert(&mut self, text: &str) -> bool {
-        self.0.insert(text.to_owned(), Value::Null).is_none()
-    }
-
-    pub(crate) fn contains(&self, text: &str) -> bool {
-        self.0.contains_key(text)
-    }
 }
 
 /// The longest beginning of `text` with at most `bytes` bytes.
@@ -63,98 +46,6 @@ pub(crate) fn tail(text: &str, bytes: usize) -> &str {
     text.get(start..).unwrap_or_default()
 }
 
-/// Where a short sign stands first. A search of any length of sign in the best possible time is five kilobytes longer.
-pub(crate) fn find(text: &str, sign: &str) -> Option<usize> {
-    places(text, sign).next()
-}
-
-/// Where a short sign stands: no byte is looked at more often than the sign has bytes.
-pub(crate) fn places(text: &str, sign: &str) -> impl Iterator<Item = usize> {
-    places_by(text, sign, 0)
-}
-
-/// The same, found by that byte of the sign which texts have few of.
-pub(crate) fn places_by(text: &str, sign: &str, rare: usize) -> impl Iterator<Item = usize> {
-    let (text, sign) = (text.as_bytes(), sign.as_bytes());
-    let byte = sign.get(rare).copied().unwrap_or_default();
-    let starts = memchr::memchr_iter(byte, text).filter_map(move |at| at.checked_sub(rare));
-    starts.filter(move |at| text.get(*at..).is_some_and(|rest| rest.starts_with(sign)))
-}
-
-/// Whether a short sign stands in the text, found by that byte of it which texts have few of.
-pub(crate) fn names(text: &str, sign: &str, rare: usize) -> bool {
-    places_by(text, sign, rare).next().is_some()
-}
-
-/// Where a tag stands, in letters of any case; found by a byte of it that is no letter.
-pub(crate) fn tags(text: &str, tag: &str, rare: usize) -> impl Iterator<Item = usize> {
-    let text = text.as_bytes();
-    let byte = tag.as_bytes().get(rare).copied().unwrap_or_default();
-    let starts = memchr::memchr_iter(byte, text).filter_map(move |at| at.checked_sub(rare));
-    starts.filter(move |at| text.get(*at..).is_some_and(|rest| starts_with_tag(rest, tag)))
-}
-
-/// Whether a text begins with this tag, in letters of any case.
-pub(crate) fn starts_with_tag(text: &[u8], tag: &str) -> bool {
-    text.get(..tag.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(tag.as_bytes()))
-}
-
-/// The text without these ASCII signs at its beginning. One function for all sets of signs, unlike the standard one.
-pub(crate) fn trim_start<'t>(text: &'t str, signs: &[u8]) -> &'t str {
-    let start = text.bytes().position(|byte| !signs.contains(&byte)).unwrap_or(text.len());
-    text.get(start..).unwrap_or_default()
-}
-
-/// The text without these ASCII signs at its end.
-pub(crate) fn trim_end<'t>(text: &'t str, signs: &[u8]) -> &'t str {
-    let end = text.bytes().rposition(|byte| !signs.contains(&byte)).map_or(0, |last| last + 1);
-    text.get(..end).unwrap_or_default()
-}
-
-/// The text before and behind the first of an ASCII sign. The standard library looks for signs with code of its own; this
-/// and what follows looks with that which is there anyway.
-pub(crate) fn split_once(text: &str, sign: u8) -> Option<(&str, &str)> {
-    let at = memchr::memchr(sign, text.as_bytes())?;
-    text.get(..at).zip(text.get(at + 1..))
-}
-
-/// Whether an ASCII sign stands in the text.
-pub(crate) fn has(text: &str, sign: u8) -> bool {
-    memchr::memchr(sign, text.as_bytes()).is_some()
-}
-
-/// The parts of a text between an ASCII sign; at least one.
-pub(crate) fn split(text: &str, sign: u8) -> impl Iterator<Item = &str> {
-    let mut rest = Some(text);
-    std::iter::from_fn(move || {
-        let (part, behind) = match split_once(rest?, sign) {
-            Some((part, behind)) => (part, Some(behind)),
-            None => (rest?, None),
-        };
-        rest = behind;
-        Some(part)
-    })
-}
-
-/// The text with another in the place of an ASCII sign.
-pub(crate) fn replace(text: &str, sign: u8, by: &str) -> String {
-    let mut replaced = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, behind)) = split_once(rest, sign) {
-        replaced.push_str(before);
-        replaced.push_str(by);
-        rest = behind;
-    }
-    replaced.push_str(rest);
-    replaced
-}
-
-/// The text before and behind the first place of a sign.
-pub(crate) fn split_at_sign<'t>(text: &'t str, sign: &str) -> Option<(&'t str, &'t str)> {
-    let at = find(text, sign)?;
-    text.get(..at).zip(text.get(at + sign.len()..))
-}
-
 /// Writes a number at the end of a text. Every step has some, and the general way takes four times as long.
 pub(crate) fn push_number(text: &mut String, number: u64) {
     if number >= 10 {
@@ -172,34 +63,18 @@ pub(crate) fn quoted(text: &str) -> String {
 pub(crate) fn quoted_up_to(text: &str, bytes: usize) -> String {
     let short = head(text, bytes);
     let ellipsis = if short.len() < text.len() { "…" } else { "" };
-    let line = replace(&replace(short, b'\n', " "), b'\t', " ");
-    format!("`{}{ellipsis}`", replace(&display_text(&line), b'`', "'"))
+    let line = short.replace(['\n', '\t'], " ");
+    format!("`{}{ellipsis}`", display_text(&line).replace('`', "'"))
 }
 
 /// Names from outside, quoted, with commas between them.
 pub(crate) fn quoted_list(names: &[&str]) -> String {
-    let mut list = String::new();
-    for name in names {
-        if !list.is_empty() {
-            list.push_str(", ");
-        }
-        list.push_str(&quoted(name));
-    }
-    list
-}
-
-/// A whole number with or without a sign, if 64 bits hold it.
-pub(crate) fn integer(text: &str) -> Option<i64> {
-    match text.strip_prefix('-') {
-        None => text.parse::<u64>().ok()?.try_into().ok(),
-        Some(size) if size.starts_with('+') => None,
-        Some(size) => 0_i64.checked_sub_unsigned(size.parse().ok()?),
-    }
+    names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ")
 }
 
 /// A name from outside as a step of a JSON pointer in a message.
 pub(crate) fn pointer_step(name: &str) -> String {
-    replace(&replace(&display_text(head(name, 200)), b'~', "~0"), b'/', "~1")
+    display_text(head(name, 200)).replace('~', "~0").replace('/', "~1")
 }
 
 /// Characters that move the cursor, hide text or reorder it.
@@ -229,34 +104,6 @@ mod tests {
     fn cuts_keep_characters_whole() {
         assert_eq!((head("aé", 2), head("aé", 3), head("a", 9)), ("a", "aé", "a"));
         assert_eq!((tail("éa", 2), tail("éa", 3), tail("a", 9)), ("a", "éa", "a"));
-    }
-
-    #[test]
-    fn integers_are_read_as_the_standard_library_reads_them() {
-        let (most, least) = (i64::MAX.to_string(), i64::MIN.to_string());
-        let beyond =
-            ["9223372036854775808", "-9223372036854775809", "18446744073709551616", "", "-", "+", "-+1", "--1", "1x"];
-        for text in ["0", "-0", "+7", "-7", "007", &most, &least].into_iter().chain(beyond) {
-            assert_eq!(integer(text), text.parse().ok(), "{text}");
-        }
-    }
-
-    #[test]
-    fn signs_are_trimmed_as_the_standard_library_trims_them() {
-        for text in ["", " ", "\t x \t", " é ", "x", "x y", "\r\n"] {
-            assert_eq!(trim_start(text, b" \t"), text.trim_start_matches([' ', '\t']), "{text:?}");
-            assert_eq!(trim_end(text, b" \t"), text.trim_end_matches([' ', '\t']), "{text:?}");
-        }
-    }
-
-    #[test]
-    fn a_sign_is_found_by_any_of_its_bytes() {
-        for text in ["", "D", "a_b", "__D", "__DO__ __DO__", "é__DO__", "__D__DO__", "__DO_", "_".repeat(9).as_str()] {
-            let expected: Vec<_> = text.match_indices("__DO__").map(|(at, _)| at).collect();
-            for rare in 0..6 {
-                assert_eq!(places_by(text, "__DO__", rare).collect::<Vec<_>>(), expected, "{text} by {rare}");
-            }
-        }
     }
 
     #[test]

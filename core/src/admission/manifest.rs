@@ -1,11 +1,13 @@
 //! The skill's side: `runner.json` and the schemas, checked (ADM-3, ADM-6, ADM-7).
 
+use std::collections::BTreeSet;
+
 use super::request::{RUNTIME_OPTIONS, nearest};
 use super::{HostSettings, Manifest, Problem, found};
 use crate::json::json_text;
 use crate::json::{self, Map, Value};
 use crate::schema::OutputSchema;
-use crate::text::{self, TextSet};
+use crate::text;
 use crate::types::codes::{Code, Note};
 use crate::types::limits::Limits;
 use crate::types::plan::ExecutionMode;
@@ -100,10 +102,7 @@ impl<'a> Reader<'a> {
     fn engines(&mut self) -> Option<Engines> {
         let before = self.problems.len();
         let hosted: Vec<_> = self.host.engines.iter().map(|name| name.trim()).collect();
-        let mut known = TextSet::default();
-        for name in &hosted {
-            known.insert(name);
-        }
+        let known: BTreeSet<_> = hosted.iter().copied().collect();
         let declared = self.engine_names("engines", &known);
         let unsupported = self.engine_names("unsupported_engines", &known).unwrap_or_default();
         let both: Vec<_> = declared.iter().flatten().filter(|name| unsupported.contains(name)).collect();
@@ -125,7 +124,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Names of engines, trimmed, each once, in order; every one must be known to the host.
-    fn engine_names(&mut self, field: &str, known: &TextSet) -> Option<Vec<String>> {
+    fn engine_names(&mut self, field: &str, known: &BTreeSet<&str>) -> Option<Vec<String>> {
         let mut names = self.texts(field)?;
         for (index, name) in names.iter_mut().enumerate() {
             let trimmed = name.trim();
@@ -152,10 +151,9 @@ impl<'a> Reader<'a> {
         let paths = self.texts("required_artifacts").unwrap_or_default();
         for (index, path) in paths.iter().enumerate() {
             let is_drive = path.as_bytes().get(1) == Some(&b':');
-            let leaves =
-                path.starts_with('/') || text::has(path, b'\\') || text::split(path, b'/').any(|part| part == "..");
+            let leaves = path.starts_with('/') || path.contains('\\') || path.split('/').any(|part| part == "..");
             // No file has such a name, and a program that takes it for the end of one looks at another file.
-            let is_cut = text::has(path, 0);
+            let is_cut = path.contains('\0');
             if path.trim().is_empty() || is_drive || leaves || is_cut {
                 let message = format!("expected a path inside the run's folder, found {}", text::quoted(path));
                 self.refuse(&format!("required_artifacts/{index}"), message);
@@ -211,8 +209,8 @@ impl<'a> Reader<'a> {
 
 /// Each name once, in order.
 fn unique(names: &[&str]) -> Vec<String> {
-    let mut seen = TextSet::default();
-    names.iter().filter(|name| seen.insert(name)).map(|name| (*name).to_owned()).collect()
+    let mut seen = BTreeSet::new();
+    names.iter().filter(|name| seen.insert(**name)).map(|name| (*name).to_owned()).collect()
 }
 
 fn invalid(path: impl Into<String>, message: impl Into<String>) -> Problem {

@@ -272,9 +272,8 @@ impl<'r> Reader<'r> {
             self.steps += block.len() as u64;
             questions.push((block.start, question::fields_of_yaml(text.get(block.clone()).unwrap_or_default())));
         }
-        // From the last to the first. There are at most a hundred, and a general sort is ten kilobytes in a browser.
-        while let Some(last) = (0..questions.len()).max_by_key(|index| questions.get(*index).map(|(start, _)| *start)) {
-            let (_, fields) = questions.swap_remove(last);
+        questions.sort_by_key(|(start, _)| *start);
+        for (_, fields) in questions.into_iter().rev() {
             self.consider_question(fields);
         }
     }

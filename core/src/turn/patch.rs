@@ -1,7 +1,6 @@
 //! The skill patch: what is added to a skill's instructions so that the agent knows the contract (PATCH-1 to PATCH-3).
 
 use crate::json::json_text;
-use crate::text::{replace, split_at_sign, trim_start};
 use crate::turn::evidence::DONE_MARKER;
 use crate::types::plan::{ExecutionMode, RunPlan};
 
@@ -67,10 +66,10 @@ fn demands(plan: &RunPlan, wording: &PatchWording) -> String {
 fn without_section(skill: &str) -> String {
     let mut own = String::with_capacity(skill.len());
     let mut rest = skill;
-    while let Some((before, from_begin)) = split_at_sign(rest, BEGIN) {
+    while let Some((before, from_begin)) = rest.split_once(BEGIN) {
         own.push_str(before.trim_end());
         // A section whose end is missing was cut off there: it runs to the end of the text.
-        rest = split_at_sign(from_begin, END).map_or("", |(_, after)| trim_start(after, b"\r\n"));
+        rest = from_begin.split_once(END).map_or("", |(_, after)| after.trim_start_matches(['\r', '\n']));
         if !rest.is_empty() && !own.is_empty() {
             own.push_str("\n\n");
         }
@@ -82,7 +81,7 @@ fn without_section(skill: &str) -> String {
 
 /// In JSON a `<` stands in strings only, where its escape means the same and closes no comment.
 fn inert(json: &str) -> String {
-    replace(json.trim(), b'<', "\\u003c")
+    json.trim().replace('<', "\\u003c")
 }
 
 const BEGIN: &str = "<!-- turnlatch:begin -->";

@@ -67,10 +67,8 @@ pub(crate) fn fields_of_yaml(block: &str) -> Option<Map> {
 /// The block without a code fence that an agent put around its content.
 fn without_fence(block: &str) -> &str {
     let trimmed = block.trim();
-    let inside = trimmed
-        .strip_prefix("```")
-        .and_then(|rest| rest.strip_suffix("```"))
-        .and_then(|rest| text::split_once(rest, b'\n'));
+    let inside =
+        trimmed.strip_prefix("```").and_then(|rest| rest.strip_suffix("```")).and_then(|rest| rest.split_once('\n'));
     inside.map_or(block, |(_, content)| content)
 }
 

@@ -23,7 +23,6 @@ const BACK: &[&str] = &[
     "lifecycle/run -> inspect",
     "lifecycle/run -> persist",
     "read -> json",
-    "text -> json",
     "types/effect -> json",
     "types/event -> agents",
     "types/event -> json",

@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use crate::text;
-
 /// A stretch of a message, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Segment {
@@ -77,7 +75,7 @@ fn next_line_with_sign(text: &str, from: usize, yaml: &YamlTags<'_>) -> Option<R
     let rest = text.as_bytes().get(from..)?;
     let is_sign = |at: &usize| {
         let here = rest.get(*at..).unwrap_or_default();
-        here.starts_with(b"```") || here.starts_with(b"~~~") || text::starts_with_tag(here, YAML_OPEN)
+        here.starts_with(b"```") || here.starts_with(b"~~~") || starts_with_tag(here, YAML_OPEN)
     };
     // In a flood of fences a search would cost more than it finds. Tags that are never closed mean nothing once one of
     // them has been told.
@@ -104,7 +102,20 @@ fn yaml_tag(line: &str) -> Option<usize> {
     if line.len() < YAML_OPEN.len() {
         return None;
     }
-    text::tags(line, YAML_OPEN, 0).last().filter(|tag| line.get(..*tag).is_some_and(|before| !text::has(before, b'"')))
+    tags(line, YAML_OPEN, 0).last().filter(|tag| line.get(..*tag).is_some_and(|before| !before.contains('"')))
+}
+
+/// Where a tag stands, in letters of any case; found by a byte of it that is no letter.
+fn tags(text: &str, tag: &str, rare: usize) -> impl Iterator<Item = usize> {
+    let text = text.as_bytes();
+    let byte = tag.as_bytes().get(rare).copied().unwrap_or_default();
+    let starts = memchr::memchr_iter(byte, text).filter_map(move |at| at.checked_sub(rare));
+    starts.filter(move |at| text.get(*at..).is_some_and(|rest| starts_with_tag(rest, tag)))
+}
+
+/// Whether a text begins with this tag, in letters of any case.
+fn starts_with_tag(text: &[u8], tag: &str) -> bool {
+    text.get(..tag.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(tag.as_bytes()))
 }
 
 /// Where the closing tags are; once there is none ahead, nobody looks again.
@@ -125,7 +136,7 @@ impl<'t> YamlTags<'t> {
             return None;
         }
         // By its slash: in a flood of opening tags there is none.
-        let found = text::tags(self.text.get(start..)?, YAML_CLOSE, 1).next();
+        let found = tags(self.text.get(start..)?, YAML_CLOSE, 1).next();
         self.exhausted = found.is_none();
         found.map(|offset| start + offset)
     }
@@ -166,7 +177,7 @@ impl FenceLine {
 }
 
 fn fence_line(line: &str) -> Option<FenceLine> {
-    let unindented = text::trim_start(line, b" ");
+    let unindented = line.trim_start_matches(' ');
     let indent = line.len() - unindented.len();
     let character = *unindented.as_bytes().first()?;
     // Four spaces make an indented code block, in which fences are just text.
@@ -180,7 +191,7 @@ fn fence_line(line: &str) -> Option<FenceLine> {
         character,
         length,
         info_start: indent + length,
-        opens: bare || character == b'~' || !text::has(info, b'`'),
+        opens: bare || character == b'~' || !info.contains('`'),
         bare,
     })
 }

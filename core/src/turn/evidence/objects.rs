@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
+use memchr::memmem;
+
 use super::debris::{Before, DebrisStack, closed_by};
 use super::layout::{Segment, lines, segments};
 use super::place::{is_last_word, is_plain_indent, is_unquoted, stands_alone};
 use super::{DONE_MARKER, Source};
 use crate::json::{self, Container, Fault, Member, Scanner, Shape};
-use crate::text;
 use crate::turn::question;
 
 /// What stands in one message of the assistant.
@@ -154,7 +155,7 @@ impl FoundObject {
 pub(super) fn find(text: &str, max_depth: usize) -> Contents {
     let mut finder = Finder { text, max_depth, contents: Contents::default() };
     finder.contents.steps = text.len() as u64;
-    finder.contents.names_marker = text::names(text, DONE_MARKER, RARE_LETTER);
+    finder.contents.names_marker = memmem::find(text.as_bytes(), DONE_MARKER.as_bytes()).is_some();
     if !finder.whole_text() {
         finder.parts();
     }
@@ -335,9 +336,9 @@ impl Finder<'_> {
 
     fn marker_lines(&mut self, prose: &str) {
         let alone = |line: &str| {
-            let unindented = text::trim_start(line, b" \t");
+            let unindented = line.trim_start_matches([' ', '\t']);
             let indent = line.get(..line.len() - unindented.len()).unwrap_or_default();
-            is_plain_indent(indent) && text::trim_end(unindented, b" \t\r\n") == DONE_MARKER
+            is_plain_indent(indent) && unindented.trim_end_matches([' ', '\t', '\r', '\n']) == DONE_MARKER
         };
         for line in lines(prose) {
             self.contents.markers.done += usize::from(prose.get(line).is_some_and(alone));
@@ -392,8 +393,9 @@ impl Unclosed {
         let start = memchr::memrchr2(b'}', b']', prose.as_bytes()).map_or(0, |last| last + 1);
         let rest = prose.get(start..).unwrap_or_default();
         let has_quotes = memchr::memchr2(b'"', b'\'', rest.as_bytes()).is_some();
-        let names_question = has_quotes && text::names(rest, BROKEN_QUESTION, RARE_SIGN);
-        let may_name_marker = text::names(rest, DONE_MARKER, RARE_LETTER) || text::has(rest, b'\\');
+        let names = |sign: &str| memmem::find(rest.as_bytes(), sign.as_bytes()).is_some();
+        let names_question = has_quotes && names(BROKEN_QUESTION);
+        let may_name_marker = names(DONE_MARKER) || memchr::memchr(b'\\', rest.as_bytes()).is_some();
         Unclosed { start, has_quotes, names_question, may_name_marker }
     }
 
@@ -438,8 +440,6 @@ fn relative_to(mut shape: Shape, start: usize) -> Shape {
     shape
 }
 
-/// The marker's `K`: names are full of underscores, and of its letters this is the one that words begin with least.
-const RARE_LETTER: usize = 3;
 /// How many candidates of a step, and how many YAML blocks, are looked at (OUT-10).
 const MAX_CANDIDATES: usize = 16;
 /// The top-level keys that mean something here.
@@ -452,8 +452,6 @@ const MANY_BRACKETS: usize = 64;
 const YAML_FENCE_TAG: &str = "ask_user_yaml";
 /// What a question that cannot be read begins with, behind its brace.
 const BROKEN_QUESTION: &str = "\"ask_user\"";
-/// Its underscore.
-const RARE_SIGN: usize = 4;
 
 #[cfg(test)]
 mod tests {

@@ -2,14 +2,12 @@
 
 use std::ops::Range;
 
-use crate::text;
-
 /// Whether an object is alone on its lines, or the last thing in its message, and not quoted.
 ///
 /// Looks no further than the white space around the object, so that many objects on one line cost no more.
 pub(super) fn stands_alone(prose: &str, span: Range<usize>, ends_message: bool) -> bool {
     let before = prose.get(..span.start).unwrap_or_default();
-    let after = text::trim_start(prose.get(span.end..).unwrap_or_default(), b" \t\r");
+    let after = prose.get(span.end..).unwrap_or_default().trim_start_matches([' ', '\t', '\r']);
     if !(after.is_empty() || after.starts_with('\n')) {
         return false;
     }
@@ -35,12 +33,12 @@ pub(super) fn is_last_word(rest: &str) -> bool {
 
 /// Four spaces or a tab make an indented code block: a quoted example.
 pub(super) fn is_plain_indent(indent: &str) -> bool {
-    indent.len() <= 3 && !text::has(indent, b'\t')
+    indent.len() <= 3 && !indent.contains('\t')
 }
 
 /// The blanks on the last line of a text, if there is nothing else on it.
 fn indent_at_end(text: &str) -> Option<&str> {
-    let line_end = text::trim_end(text, b" \t");
+    let line_end = text.trim_end_matches([' ', '\t']);
     let is_blank = line_end.is_empty() || line_end.ends_with('\n');
     text.get(line_end.len()..).filter(|_| is_blank)
 }

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Decision, GateCheck, GateResult, Verdict};
-use crate::text;
 use crate::turn::evidence::{Evidence, Marker, OutputState, Source};
 use crate::types::codes::{Code, Note};
 
@@ -149,7 +148,7 @@ impl Plain {
         for check in &decision.checks {
             let said = Said::read(check)?;
             if said == Said::AttemptsLeft {
-                let (attempt, max) = text::split_at_sign(check.detail.strip_prefix(ATTEMPT)?, OF)?;
+                let (attempt, max) = check.detail.strip_prefix(ATTEMPT)?.split_once(OF)?;
                 plain.attempt = (number(attempt)?, number(max)?);
             }
             plain.say(said);
