@@ -7,8 +7,8 @@ use std::borrow::Cow;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput};
 
+use crate::json::json_text;
 use crate::json::{Map, Value};
-use crate::write::json_text;
 
 /// Reads the first document of a block, if it is a mapping.
 pub(crate) fn read_mapping(block: &str) -> Option<Map> {
