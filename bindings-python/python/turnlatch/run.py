@@ -69,30 +69,11 @@ class Applied:
     entry: Entry | None
     _observed: _core.Observed | None = field(default=None, repr=False, compare=False)
 
-    def __init__(
-        self,
-        effects: list[types.Effect],
-        receipt: types.Receipt | None,
-        entry: Entry | None,
-        _observed: _core.Observed | None = None,
-    ) -> None:
-        # One is made for every event. What `dataclass` writes looks each field up by its name, and takes nearly twice
-        # as long.
-        _set_effects(self, effects)
-        _set_receipt(self, receipt)
-        _set_entry(self, entry)
-        _set_observed(self, _observed)
-
     @property
     def observed(self) -> types.Observation | None:
         """What is worth measuring of it, without a word of a user or an agent; ``None`` if the event was absorbed.
         Pass it on once the run is saved."""
         return None if self._observed is None else cast("types.Observation", self._observed.to_dict())
-
-
-_set_effects, _set_receipt, _set_entry, _set_observed = (
-    vars(Applied)[name].__set__ for name in ("effects", "receipt", "entry", "_observed")
-)
 
 
 @dataclass(frozen=True, slots=True)
