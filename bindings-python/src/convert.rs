@@ -1,53 +1,18 @@
 //! Python's data to JSON values and back. Hostile data gets an error, never a crash.
 
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::critical_section::with_critical_section;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
+use serde::Serialize;
 use serde_json::{Map, Number, Value};
-use turnlatch::{Event, PlainMember, Timestamp, Writable, json_value};
 
 use crate::errors::malformed;
 
 /// Deeper than any event may be; far less than what the stack holds.
 const MAX_DEPTH: usize = 256;
 const MAX_PLACE_CHARACTERS: usize = 100;
-/// More than the members of any plain event.
-const MAX_PLAIN_MEMBERS: usize = 8;
-
-/// An event that is read at once, and how many bytes its texts have: a dict with a few texts and whole numbers. None for any
-/// other, and for whatever is strange: [`event_value`] says what it is, or what is wrong with it.
-pub(crate) fn plain_event(object: &Bound<'_, PyAny>) -> Option<(Event, usize)> {
-    let dict = object.cast_exact::<PyDict>().ok().filter(|dict| dict.len() <= MAX_PLAIN_MEMBERS)?;
-    let pairs = pairs_of(dict);
-    let mut members = Vec::with_capacity(pairs.len());
-    let mut bytes = 0;
-    for (key, value) in &pairs {
-        let member = match text_in(value) {
-            Some(text) => {
-                bytes += text.len();
-                PlainMember::Text(text)
-            }
-            None => PlainMember::Number(number_in(value)?),
-        };
-        members.push((text_in(key)?, member));
-    }
-    Event::from_plain(&members).map(|event| (event, bytes))
-}
-
-/// A time that is an int and nothing more.
-pub(crate) fn plain_time(object: &Bound<'_, PyAny>) -> Option<Timestamp> {
-    number_in(object).and_then(Timestamp::from_millis)
-}
-
-fn text_in<'t>(object: &'t Bound<'_, PyAny>) -> Option<&'t str> {
-    object.cast_exact::<PyString>().ok()?.to_str().ok()
-}
-
-/// A bool is an int to Python, but not exactly.
-fn number_in(object: &Bound<'_, PyAny>) -> Option<u64> {
-    object.cast_exact::<PyInt>().ok()?.extract().ok()
-}
 
 /// A copy of the pairs: data of Python's own making could change the dict while it is read.
 fn pairs_of<'p>(dict: &Bound<'p, PyDict>) -> Vec<(Bound<'p, PyAny>, Bound<'p, PyAny>)> {
@@ -180,35 +145,37 @@ pub(crate) fn text_of<'t>(text: &'t Bound<'_, PyString>) -> PyResult<std::borrow
     text.to_cow().map_err(|_| malformed(text.py(), "a text has half of a surrogate pair"))
 }
 
-/// Any answer of the core as plain Python data.
-pub(crate) fn to_python(py: Python<'_>, answer: &dyn Writable) -> PyResult<Py<PyAny>> {
-    python_of(py, &json_value(answer))
+/// Data of the core as plain Python data. By a `serde_json::Value`: no release of `pythonize` fits our `PyO3`.
+pub(crate) fn to_python(py: Python<'_>, data: &impl Serialize) -> PyResult<Py<PyAny>> {
+    let value = serde_json::to_value(data).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok(python_of(py, &value)?.unbind())
 }
 
-/// A JSON value as plain Python data.
-fn python_of(py: Python<'_>, value: &Value) -> PyResult<Py<PyAny>> {
-    Ok(match value {
-        Value::Null => py.None(),
-        Value::Bool(boolean) => PyBool::new(py, *boolean).to_owned().into_any().unbind(),
+/// Data of the core as JSON text.
+pub(crate) fn to_json(data: &impl Serialize) -> PyResult<String> {
+    serde_json::to_string(data).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+fn python_of<'p>(py: Python<'p>, value: &Value) -> PyResult<Bound<'p, PyAny>> {
+    match value {
+        Value::Null => Ok(py.None().into_bound(py)),
+        Value::Bool(boolean) => boolean.into_bound_py_any(py),
         Value::Number(number) => match (number.as_i64(), number.as_u64()) {
-            (Some(integer), _) => integer.into_pyobject(py)?.into_any().unbind(),
-            (None, Some(integer)) => integer.into_pyobject(py)?.into_any().unbind(),
-            (None, None) => PyFloat::new(py, number.as_f64().unwrap_or(f64::NAN)).into_any().unbind(),
+            (Some(integer), _) => integer.into_bound_py_any(py),
+            (None, Some(integer)) => integer.into_bound_py_any(py),
+            (None, None) => number.as_f64().into_bound_py_any(py),
         },
-        Value::String(text) => PyString::new(py, text).into_any().unbind(),
+        Value::String(text) => text.into_bound_py_any(py),
         Value::Array(items) => {
-            let list = PyList::empty(py);
-            for item in items {
-                list.append(python_of(py, item)?)?;
-            }
-            list.into_any().unbind()
+            let items: Vec<_> = items.iter().map(|item| python_of(py, item)).collect::<PyResult<_>>()?;
+            items.into_bound_py_any(py)
         }
         Value::Object(members) => {
             let dict = PyDict::new(py);
             for (key, member) in members {
                 dict.set_item(key, python_of(py, member)?)?;
             }
-            dict.into_any().unbind()
+            Ok(dict.into_any())
         }
-    })
+    }
 }

@@ -5,18 +5,13 @@ use pyo3::prelude::*;
 use turnlatch::{Code, LoadError, Refusal, Rejected};
 
 use crate::convert::to_python;
-use crate::told;
 
 pub(crate) fn refused(py: Python<'_>, refusal: &Refusal) -> PyErr {
     make(py, "Refused", refusal.code(), &refusal.message, to_python(py, &refusal.problems))
 }
 
 pub(crate) fn rejected(py: Python<'_>, rejected: &Rejected) -> PyErr {
-    let receipt = match &rejected.receipt {
-        Some(receipt) => told::receipt(py, receipt).map(|receipt| receipt.into_any().unbind()),
-        None => Ok(py.None()),
-    };
-    make(py, "Rejected", rejected.code(), &rejected.message, receipt)
+    make(py, "Rejected", rejected.code(), &rejected.message, to_python(py, &rejected.receipt))
 }
 
 pub(crate) fn not_loaded(py: Python<'_>, error: &LoadError) -> PyErr {

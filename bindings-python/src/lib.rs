@@ -3,20 +3,20 @@
 mod convert;
 mod errors;
 mod stream;
-mod told;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::sync::MutexExt;
+use pyo3::types::PyString;
 use serde_json::Value;
 use turnlatch::{
     Applied, Code, Effect, Event, ExecutionMode, Found, HostSettings, JournalEntry, Limits, Manifest, Observation,
-    PatchWording, RequestKind, RunPlan, RunRequest, Status, Timestamp, json_text,
+    PatchWording, Rejected, RequestKind, RunPlan, RunRequest, Status, Timestamp,
 };
 
-use convert::{argument_value, event_value, plain_event, plain_time, text_of, to_python};
+use convert::{argument_value, event_value, text_of, to_json, to_python};
 use errors::{malformed, not_loaded, refused, rejected};
 
 /// An admitted run's settings.
@@ -81,20 +81,13 @@ impl Observed {
     }
 }
 
-type AppliedParts = (Py<PyList>, Option<Py<PyDict>>, Option<Entry>, Option<Observed>);
+/// Effects, receipt, journal entry and observation.
+type AppliedParts = (Py<PyAny>, Py<PyAny>, Option<Entry>, Option<Observed>);
 
 fn applied_parts(py: Python<'_>, applied: Applied) -> PyResult<AppliedParts> {
-    let receipt = applied.receipt.map(|receipt| told::receipt(py, &receipt)).transpose()?;
-    Ok((
-        told::effects(py, &applied.effects)?.unbind(),
-        receipt.map(Bound::unbind),
-        applied.entry.map(Entry),
-        applied.observed.map(Observed),
-    ))
+    let (effects, receipt) = (to_python(py, &applied.effects)?, to_python(py, &applied.receipt)?);
+    Ok((effects, receipt, applied.entry.map(Entry), applied.observed.map(Observed)))
 }
-
-/// The bytes up to which an event takes a few microseconds; a longer one is worth letting other threads of Python go on.
-const BRIEF: usize = 2048;
 
 /// One execution of a skill for one request. Its lock is never held while Python runs.
 #[pyclass(frozen, module = "turnlatch._core")]
@@ -106,18 +99,25 @@ impl Run {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads what may be long; other threads of Python go on in the meantime.
+    /// Reads what may take long, without the GIL.
     fn read<T: Send>(&self, py: Python<'_>, read: impl FnOnce(&turnlatch::Run) -> T + Send) -> T {
         py.detach(|| read(&self.lock()))
     }
 
-    /// Does what takes less time than letting other threads go on; unless one of them has the run, and may need it for long.
-    fn briefly<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut turnlatch::Run) -> T + Send) -> T {
-        match self.0.try_lock() {
-            Ok(mut run) => work(&mut run),
-            Err(TryLockError::Poisoned(run)) => work(&mut run.into_inner()),
-            Err(TryLockError::WouldBlock) => py.detach(|| work(&mut self.lock())),
-        }
+    /// For what takes less time than releasing the GIL; that is released only to wait for another thread.
+    fn lock_attached(&self, py: Python<'_>) -> MutexGuard<'_, turnlatch::Run> {
+        self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Decodes an event and applies it, both without the GIL.
+    fn apply_decoded(
+        &self,
+        py: Python<'_>,
+        now: Timestamp,
+        decode: impl FnOnce() -> Result<Event, Rejected> + Send,
+    ) -> PyResult<AppliedParts> {
+        let applied = py.detach(|| decode().and_then(|event| self.lock().apply(event, now)));
+        applied_parts(py, applied.map_err(|error| rejected(py, &error))?)
     }
 }
 
@@ -137,12 +137,8 @@ impl Run {
     }
 
     fn apply(&self, py: Python<'_>, event: &Bound<'_, PyAny>, now: &Bound<'_, PyAny>) -> PyResult<AppliedParts> {
-        let now = time(now)?;
-        if let Some((event, bytes)) = plain_event(event) {
-            return self.apply_event(py, event, bytes, now);
-        }
-        let event = Event::from_value(event_value(event)?).map_err(|error| rejected(py, &error))?;
-        self.apply_event(py, event, usize::MAX, now)
+        let (now, event) = (time(now)?, event_value(event)?);
+        self.apply_decoded(py, now, || Event::from_value(event))
     }
 
     fn apply_json(
@@ -151,11 +147,8 @@ impl Run {
         event: &Bound<'_, PyString>,
         now: &Bound<'_, PyAny>,
     ) -> PyResult<AppliedParts> {
-        let now = time(now)?;
-        let text = text_of(event)?;
-        let read = || Event::from_json(&text);
-        let event = if text.len() > BRIEF { py.detach(read) } else { read() };
-        self.apply_event(py, event.map_err(|error| rejected(py, &error))?, text.len(), now)
+        let (now, event) = (time(now)?, text_of(event)?);
+        self.apply_decoded(py, now, || Event::from_json(&event))
     }
 
     /// A time that cannot be read is no reason to tell nothing: the run counts its own.
@@ -174,76 +167,64 @@ impl Run {
 
     #[getter]
     fn status(&self, py: Python<'_>) -> &'static str {
-        self.briefly(py, |run| run.status().as_str())
+        self.lock_attached(py).status().as_str()
     }
 
     #[getter]
     fn ended(&self, py: Python<'_>) -> bool {
-        self.briefly(py, |run| run.status().is_end())
+        self.lock_attached(py).status().is_end()
     }
 
     #[getter]
     fn revision(&self, py: Python<'_>) -> u64 {
-        self.briefly(py, |run| run.revision())
+        self.lock_attached(py).revision()
     }
 
     #[getter]
     fn attempt_number(&self, py: Python<'_>) -> u32 {
-        self.briefly(py, |run| run.attempt_number())
+        self.lock_attached(py).attempt_number()
     }
 
     #[getter]
     fn session_handle(&self, py: Python<'_>) -> Option<String> {
-        self.briefly(py, |run| run.session_handle().map(str::to_owned))
+        self.lock_attached(py).session_handle().map(str::to_owned)
     }
 
     #[getter]
     fn run_id(&self, py: Python<'_>) -> String {
-        self.briefly(py, |run| run.plan().run_id.clone())
+        self.lock_attached(py).plan().run_id.clone()
     }
 
     #[getter]
     fn plan(&self, py: Python<'_>) -> Plan {
-        Plan(self.briefly(py, |run| run.plan().clone()))
+        Plan(self.lock_attached(py).plan().clone())
     }
 
-    fn status_view_json(&self, py: Python<'_>) -> String {
-        json_text(&self.read(py, turnlatch::Run::status_view))
+    fn status_view(&self, py: Python<'_>) -> PyResult<String> {
+        self.read(py, |run| to_json(&run.status_view()))
     }
 
-    fn pending_view_json(&self, py: Python<'_>) -> String {
-        json_text(&self.read(py, turnlatch::Run::pending_view))
+    fn pending_view(&self, py: Python<'_>) -> PyResult<String> {
+        self.read(py, |run| to_json(&run.pending_view()))
     }
 
-    fn history_json(&self, py: Python<'_>) -> String {
-        json_text(&self.read(py, |run| run.history().to_vec()))
+    fn history(&self, py: Python<'_>) -> PyResult<String> {
+        self.read(py, |run| to_json(&run.history()))
     }
 
-    fn explain_json(&self, py: Python<'_>) -> String {
-        json_text(&self.read(py, turnlatch::Run::explain))
+    fn explain(&self, py: Python<'_>) -> PyResult<String> {
+        self.read(py, |run| to_json(&run.explain()))
     }
 
     #[staticmethod]
     fn first(py: Python<'_>, plan: &Plan, line: &str) -> PyResult<(Run, String)> {
         let (run, step) = turnlatch::Run::first(plan.0.clone(), line).map_err(|error| not_loaded(py, &error))?;
-        Ok((Run(Mutex::new(run)), json_text(&step)))
+        Ok((Run(Mutex::new(run)), to_json(&step)?))
     }
 
     fn follow(&self, py: Python<'_>, line: &str) -> PyResult<String> {
         let step = py.detach(|| self.lock().follow(line)).map_err(|error| not_loaded(py, &error))?;
-        Ok(json_text(&step))
-    }
-
-    fn status_view(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        to_python(py, &self.read(py, turnlatch::Run::status_view))
-    }
-
-    fn pending_view(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        to_python(py, &self.read(py, turnlatch::Run::pending_view))
-    }
-
-    fn history(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        to_python(py, &self.read(py, |run| run.history().to_vec()))
+        to_json(&step)
     }
 
     fn outstanding(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
@@ -265,10 +246,6 @@ impl Run {
         to_python(py, &self.read(py, |run| run.after_restart(found)))
     }
 
-    fn explain(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        to_python(py, &self.read(py, turnlatch::Run::explain))
-    }
-
     fn why_not(&self, py: Python<'_>, target: &str) -> PyResult<Py<PyAny>> {
         let known = Status::ALL.into_iter().find(|status| status.as_str() == target);
         let target = known.ok_or_else(|| PyValueError::new_err("expected the name of a status"))?;
@@ -278,18 +255,6 @@ impl Run {
     fn allowed(&self, py: Python<'_>, now: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         let now = time(now)?;
         to_python(py, &self.read(py, |run| run.allowed(now)))
-    }
-}
-
-impl Run {
-    /// Applies an event of so many bytes.
-    fn apply_event(&self, py: Python<'_>, event: Event, bytes: usize, now: Timestamp) -> PyResult<AppliedParts> {
-        let applied = if bytes > BRIEF {
-            py.detach(|| self.lock().apply(event, now))
-        } else {
-            self.briefly(py, |run| run.apply(event, now))
-        };
-        applied_parts(py, applied.map_err(|error| rejected(py, &error))?)
     }
 }
 
@@ -457,10 +422,7 @@ fn display_text(text: &str) -> String {
 }
 
 fn time(now: &Bound<'_, PyAny>) -> PyResult<Timestamp> {
-    match plain_time(now) {
-        Some(now) => Ok(now),
-        None => Timestamp::from_json(&event_value(now)?).map_err(|error| rejected(now.py(), &error)),
-    }
+    Timestamp::from_json(&event_value(now)?).map_err(|error| rejected(now.py(), &error))
 }
 
 #[pymodule(gil_used = false)]

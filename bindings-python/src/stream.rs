@@ -5,9 +5,9 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyString;
-use turnlatch::{Sticky, Stream, StreamFormat, json_text};
+use turnlatch::{Sticky, Stream, StreamFormat};
 
-use crate::convert::{event_value, text_of};
+use crate::convert::{event_value, text_of, to_json};
 use crate::errors::{malformed, rejected};
 
 /// Reads a process's stream while it is written. Its lock is never held while Python runs.
@@ -39,8 +39,8 @@ impl StreamDecoder {
         Ok(StreamDecoder(Mutex::new(decoder.map_err(|error| rejected(py, &error))?)))
     }
 
-    fn feed(&self, py: Python<'_>, data: PyBackedBytes) -> String {
-        json_text(&self.with(py, |decoder| decoder.feed(&data)))
+    fn feed(&self, py: Python<'_>, data: PyBackedBytes) -> PyResult<String> {
+        to_json(&self.with(py, |decoder| decoder.feed(&data)))
     }
 
     fn prompt(&self, py: Python<'_>, words: &Bound<'_, PyString>) -> PyResult<String> {
@@ -57,7 +57,7 @@ impl StreamDecoder {
         let stderr = text_of(stderr)?;
         let exit_code = exit_code.map(PyAnyMethods::extract).transpose();
         let exit_code = exit_code.map_err(|_| malformed(py, "expected a whole number of 64 bits for `exit_code`"))?;
-        Ok(json_text(&self.with(py, |decoder| decoder.finish(&stderr, exit_code))))
+        to_json(&self.with(py, |decoder| decoder.finish(&stderr, exit_code)))
     }
 }
 
@@ -70,5 +70,5 @@ impl StreamDecoder {
 #[pyfunction]
 pub(crate) fn decode_stream(py: Python<'_>, stream: &Bound<'_, PyAny>) -> PyResult<String> {
     let stream = Stream::from_value(event_value(stream)?).map_err(|error| rejected(py, &error))?;
-    Ok(json_text(&py.detach(|| turnlatch::decode_stream(&stream))))
+    to_json(&py.detach(|| turnlatch::decode_stream(&stream)))
 }

@@ -292,27 +292,27 @@ class Run:
 
     def status_view(self) -> types.StatusView:
         """The run as a client sees it."""
-        return cast("types.StatusView", self._core.status_view())
+        return cast("types.StatusView", json.loads(self._core.status_view()))
 
     def status_view_json(self) -> str:
         """The same as JSON text, exact to the last digit: what to send to a client."""
-        return self._core.status_view_json()
+        return self._core.status_view()
 
     def pending_view(self) -> types.PendingView:
         """The pending question as a client sees it, or ``None`` in its place."""
-        return cast("types.PendingView", self._core.pending_view())
+        return cast("types.PendingView", json.loads(self._core.pending_view()))
 
     def pending_view_json(self) -> str:
         """The same as JSON text: what to send to a client."""
-        return self._core.pending_view_json()
+        return self._core.pending_view()
 
     def history(self) -> list[types.InteractionRecord]:
         """Every question that came to its end, in order."""
-        return cast("list[types.InteractionRecord]", self._core.history())
+        return cast("list[types.InteractionRecord]", json.loads(self._core.history()))
 
     def history_json(self) -> str:
         """The same as JSON text: what to send to a client."""
-        return self._core.history_json()
+        return self._core.history()
 
     def outstanding(self) -> types.Outstanding:
         """What the host still owes, and what the run may still own: for the time after a crash. The effect that begins
@@ -338,11 +338,11 @@ class Run:
 
     def explain(self) -> types.Explanation:
         """Why the run is where it is."""
-        return cast("types.Explanation", self._core.explain())
+        return cast("types.Explanation", json.loads(self._core.explain()))
 
     def explain_json(self) -> str:
         """The same as JSON text: what to send to a client."""
-        return self._core.explain_json()
+        return self._core.explain()
 
     def why_not(self, target: types.Status) -> types.WhyNot:
         """What keeps the run from a status."""
