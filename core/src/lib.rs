@@ -76,7 +76,7 @@ pub use turn::gate::{Decision, GateCheck, GateResult, Judged, Verdict};
 pub use turn::patch::{PatchWording, patch_skill};
 pub use types::codes::{Code, CodeInfo, CodeKind, Note};
 pub use types::effect::{Action, Effect, Notice, ResumeFrom};
-pub use types::event::{Event, Message, PlainMember, RecordedTurn, Reply, TurnReport, Usage};
+pub use types::event::{Event, Message, RecordedTurn, Reply, TurnReport, Usage};
 pub use types::interaction::{
     ChoiceOption, FreeForm, InteractionKind, InteractionRecord, PendingInteraction, Question, ResolutionMode,
 };

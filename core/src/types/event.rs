@@ -1,7 +1,5 @@
 //! Events: what happened, told to the core.
 
-mod plain;
-
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -16,7 +14,6 @@ use crate::types::limits::Limits;
 use crate::types::receipt::Rejected;
 use crate::types::tagged::{self, NoMembers, Tagged};
 use crate::types::time::Timestamp;
-pub use plain::PlainMember;
 
 /// Something that happened. `reply` and `cancel` are requests and can be rejected; the others are facts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -182,10 +179,7 @@ impl Event {
     /// # Errors
     /// [`Rejected`] with `EVENT_MALFORMED` if it is not one event in the documented form.
     pub fn from_json(text: &str) -> Result<Event, Rejected> {
-        match Event::from_plain_json(text) {
-            Some(event) => Ok(event),
-            None => Event::from_value(parse(text)?),
-        }
+        Event::from_value(parse(text)?)
     }
 
     /// Reads the report of a turn without what the agent's program printed, which a binding hands over beside it: it is
@@ -465,3 +459,19 @@ pub(crate) const MAX_REASON_CHARACTERS: usize = 4096;
 const MAX_HANDLE_CHARACTERS: usize = 4096;
 const MAX_NOTES: usize = 64;
 const MAX_NOTE_CHARACTERS: usize = 4096;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_program_printed_may_come_beside_the_report() {
+        let stdout = "{\"type\":\"x\"}\n\"";
+        let report = r#"{"type":"turn_finished","attempt_number":1,"stream":{"format":"codex-jsonl","exit_code":0}}"#;
+        let mut whole = parse(report).unwrap();
+        whole["stream"]["stdout"] = Value::from(stdout);
+        assert_eq!(Event::from_json_and_stdout(report, stdout), Event::from_value(whole));
+        assert!(Event::from_json_and_stdout(r#"{"type":"cancel"}"#, stdout).is_ok());
+        assert!(Event::from_json_and_stdout("{", stdout).is_err());
+    }
+}

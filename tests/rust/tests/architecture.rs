@@ -27,7 +27,6 @@ const BACK: &[&str] = &[
     "types/event -> agents",
     "types/event -> json",
     "types/event -> turn",
-    "types/event/plain -> json",
     "types/interaction -> json",
     "types/limits -> json",
     "types/plan -> json",
