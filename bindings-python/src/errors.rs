@@ -1,4 +1,4 @@
-//! The core's three ways to say no, as Python exceptions with `code`, `message` and `details`.
+//! The core's three errors as Python exceptions with `code`, `message` and `details`.
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -18,7 +18,7 @@ pub(crate) fn not_loaded(py: Python<'_>, error: &LoadError) -> PyErr {
     make(py, "NotLoaded", error.code(), &error.message, to_python(py, &serde_json::json!({ "place": error.place })))
 }
 
-/// Data that cannot be an event, found before the core could look at it.
+/// The error for data that could not even be converted for the core.
 pub(crate) fn malformed(py: Python<'_>, message: impl AsRef<str>) -> PyErr {
     make(py, "Rejected", Code::EventMalformed.as_str(), message.as_ref(), Ok(py.None()))
 }

@@ -1,4 +1,5 @@
-//! The core for Python. Each method converts in, calls the core, and converts out; `python/turnlatch` gives it its types.
+//! The core for Python. Each method converts its arguments, calls the core and converts the result; `python/turnlatch`
+//! adds the types.
 
 mod convert;
 mod errors;
@@ -70,7 +71,7 @@ impl Entry {
     }
 }
 
-/// What is worth measuring of a step; a dict of it is made only for those who ask.
+/// The metrics of a step, converted to a dict only on request: most are never read.
 #[pyclass(frozen, module = "turnlatch._core")]
 struct Observed(Observation);
 
@@ -81,7 +82,7 @@ impl Observed {
     }
 }
 
-/// Effects, receipt, journal entry and observation.
+/// The effects, the receipt, the journal entry and the observation.
 type AppliedParts = (Py<PyAny>, Py<PyAny>, Option<Entry>, Option<Observed>);
 
 fn applied_parts(py: Python<'_>, applied: Applied) -> PyResult<AppliedParts> {
@@ -94,22 +95,22 @@ fn applied_parts(py: Python<'_>, applied: Applied) -> PyResult<AppliedParts> {
 struct Run(Mutex<turnlatch::Run>);
 
 impl Run {
-    /// A panic cannot leave a run half changed: the core computes a step before it commits it.
+    /// Ignores poisoning: a panic cannot leave a run half changed, because the core computes a step before it commits it.
     fn lock(&self) -> MutexGuard<'_, turnlatch::Run> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads what may take long, without the GIL.
+    /// For reads that may take long: releases the GIL.
     fn read<T: Send>(&self, py: Python<'_>, read: impl FnOnce(&turnlatch::Run) -> T + Send) -> T {
         py.detach(|| read(&self.lock()))
     }
 
-    /// For what takes less time than releasing the GIL; that is released only to wait for another thread.
+    /// For reads that take less time than releasing the GIL: releases it only to wait for the lock.
     fn lock_attached(&self, py: Python<'_>) -> MutexGuard<'_, turnlatch::Run> {
         self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Decodes an event and applies it, both without the GIL.
+    /// Decodes and applies an event with the GIL released.
     fn apply_decoded(
         &self,
         py: Python<'_>,
@@ -151,7 +152,7 @@ impl Run {
         self.apply_decoded(py, now, || Event::from_json(&event))
     }
 
-    /// A time that cannot be read is no reason to tell nothing: the run counts its own.
+    /// An invalid time, which may be why the event was rejected, is replaced by that of the run's last change.
     fn observe_rejected(&self, py: Python<'_>, event: &str, code: &str, now: &Bound<'_, PyAny>) -> Observed {
         let now = time(now).unwrap_or_default();
         Observed(self.read(py, |run| run.observe_rejected(event, code, now)))
@@ -262,7 +263,7 @@ fn effect_of(effect: &Bound<'_, PyAny>) -> PyResult<Effect> {
     Effect::from_value(event_value(effect)?).map_err(|error| rejected(effect.py(), &error))
 }
 
-/// What happened to a run, chained.
+/// The hash-chained journal of a run.
 #[pyclass(frozen, module = "turnlatch._core")]
 struct Journal(Mutex<turnlatch::Journal>);
 

@@ -1,4 +1,4 @@
-//! Decoders of agents' output. Bytes go in and JSON text comes out, so that each call crosses the boundary once.
+//! Decoders of agents' output: bytes in, JSON text out.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -10,7 +10,7 @@ use turnlatch::{Sticky, Stream, StreamFormat};
 use crate::convert::{event_value, text_of, to_json};
 use crate::errors::{malformed, rejected};
 
-/// Reads a process's stream while it is written. Its lock is never held while Python runs.
+/// Decodes a process's stream incrementally. Its lock is never held while Python runs.
 #[pyclass(frozen, module = "turnlatch._core")]
 pub(crate) struct StreamDecoder(Mutex<turnlatch::StreamDecoder>);
 
