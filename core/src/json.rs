@@ -34,7 +34,6 @@ pub(crate) use outline::{Item, Outline};
 pub(crate) use scanner::{Container, Member, Scanner, Shape};
 pub use serde_json::Value;
 pub(crate) use strict::build;
-pub(crate) use strings::end_of_plain;
 #[cfg(not(feature = "flat-documents"))]
 pub use tree::Document;
 
