@@ -72,6 +72,12 @@ impl JournalEntry {
         })
     }
 
+    /// What a turn was judged to be as JSON text, which [`JournalEntry::from_json`] takes back.
+    #[must_use]
+    pub fn judged_json(&self) -> Option<String> {
+        self.judgement().map(|judged| json_text(judged))
+    }
+
     pub(crate) fn judgement(&self) -> Option<&Judgement> {
         self.judged.as_deref()
     }
