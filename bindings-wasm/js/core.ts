@@ -2,16 +2,13 @@
 /** Runs, and the operations that need none: the core with TypeScript's types. */
 
 import * as glue from 'turnlatch-glue';
-import { askCore, toldNumbers } from './desk.js';
-import { readEffects } from './effects.js';
 import { Rejected } from './errors.js';
-import { CREATED, eventOfData, eventOfText, layEvent, type ToldEvent } from './event.js';
+import { type EncodedEvent, encodeEvent } from './event.js';
 import { encode, eventText, millis } from './input.js';
 import { call, currentGeneration, forgetRescued, type Handle, takeRescued } from './instance.js';
 import { Entry, type Journal } from './journal.js';
 import { readJson } from './json.js';
 import { type Plan, planId, planOf } from './plan.js';
-import { askStep, decoded } from './told.js';
 import type * as types from './types.js';
 
 /** What came of an event. Save the run, then perform `effects` in order. */
@@ -35,8 +32,6 @@ export interface Answered extends Applied {
 }
 
 interface RunHandle extends Handle {
-	/** The run's id, once it was needed. */
-	runId: string | undefined;
 	freed: boolean;
 }
 
@@ -52,17 +47,16 @@ const abandoned = new FinalizationRegistry<RunHandle>((handle) => {
 export class Run {
 	readonly #handle: RunHandle;
 
-	private constructor(id: number, generation: number, runId?: string) {
-		this.#handle = { generation, id, runId, freed: false };
+	private constructor(id: number, generation: number) {
+		this.#handle = { generation, id, freed: false };
 		abandoned.register(this, this.#handle, this.#handle);
 	}
 
 	/** Makes a run of an admitted plan. It is queued and asks for its first slot. */
 	static create(plan: Plan, now: types.Time): [Run, Applied] {
-		const [of, at, runId] = [planId(plan), millis(now), plan.runId];
-		const text = askStep(() => glue.run_create(of, at));
-		const id = toldNumbers()[NEW_RUN] as number;
-		return [new Run(id, currentGeneration(), runId), readApplied(text, runId, CREATED, at)];
+		const [of, at] = [planId(plan), millis(now)];
+		const [id, ...texts] = call(() => glue.run_create(of, at));
+		return [new Run(id, currentGeneration()), readApplied(at, ...texts)];
 	}
 
 	/** Reads a snapshot back, or throws {@link NotLoaded}. */
@@ -77,7 +71,7 @@ export class Run {
 		const of = planId(plan);
 		const lines = encode(JSON.stringify(journal.lines()));
 		const runId = encode(journal.runId);
-		const text = askCore(() => glue.journal_replay(of, runId, lines));
+		const text = call(() => glue.journal_replay(of, runId, lines));
 		const { handle, effects } = readJson(text) as { handle: number; effects: types.Effect[][] };
 		return [new Run(handle, currentGeneration()), effects];
 	}
@@ -91,10 +85,8 @@ export class Run {
 	/** The same with the step as JSON text: what to send to a client. */
 	static firstJson(plan: Plan, line: string): [Run, string] {
 		const [of, bytes] = [planId(plan), encode(line)];
-		const text = askCore(() => glue.run_first(of, bytes));
-		// The step's own text stands behind the handle, exact to the last digit.
-		const { handle } = JSON.parse(text) as { handle: number };
-		return [new Run(handle, currentGeneration()), text.slice(text.indexOf('"step":') + 7, -1)];
+		const [id, step] = call(() => glue.run_first(of, bytes));
+		return [new Run(id, currentGeneration()), step];
 	}
 
 	/** Does what the next line of the journal says was done, or throws {@link NotLoaded}. */
@@ -105,7 +97,7 @@ export class Run {
 	/** The same with the step as JSON text: what to send to a client. */
 	followJson(line: string): string {
 		const bytes = encode(line);
-		return this.#ask((id) => glue.run_follow(id, bytes));
+		return this.#call((id) => glue.run_follow(id, bytes));
 	}
 
 	/** The settings it was admitted with. */
@@ -121,7 +113,7 @@ export class Run {
 	/** A run of its own in the same state: what is applied to one does not change the other. */
 	copy(): Run {
 		const id = this.#call((of) => glue.run_copy(of));
-		return new Run(id, currentGeneration(), this.#handle.runId);
+		return new Run(id, currentGeneration());
 	}
 
 	/** The run as data. */
@@ -132,7 +124,7 @@ export class Run {
 	/** Applies one event, or throws {@link Rejected} and leaves the run as it was. */
 	apply(event: types.Event, now: types.Time): Applied {
 		try {
-			return this.#step(eventOfData(event), millis(now));
+			return this.#step(encodeEvent(event), millis(now));
 		} catch (error) {
 			throw this.#observed(error, () => event, now);
 		}
@@ -141,18 +133,14 @@ export class Run {
 	/** Applies one event given as JSON text. */
 	applyJson(event: string, now: types.Time): Applied {
 		try {
-			return this.#step(eventOfText(event), millis(now));
+			return this.#step({ json: encode(event) }, millis(now));
 		} catch (error) {
 			throw this.#observed(error, () => JSON.parse(event), now);
 		}
 	}
 
-	#step(event: ToldEvent, at: number): Applied {
-		const [runId, handle] = [this.runId, this.#handle];
-		const { form } = event;
-		const length = layEvent(event, '');
-		const text = askStep(() => glue.run_apply(handle.id, form, length, at), handle);
-		return readApplied(text, runId, event, at);
+	#step({ json, text }: EncodedEvent, at: number): Applied {
+		return readApplied(at, ...this.#call((id) => glue.run_apply(id, json, text, at)));
 	}
 
 	/** Takes a reply. Whatever becomes of it, `receipt` says so; only a malformed one throws. */
@@ -175,15 +163,12 @@ export class Run {
 
 	/** The run's id. */
 	get runId(): string {
-		const handle = this.#ready();
-		const runId = handle.runId ?? askCore(() => glue.run_id(handle.id), handle);
-		handle.runId = runId;
-		return runId;
+		return this.#call((id) => glue.run_id(id));
 	}
 
 	/** Where the run is. */
 	get status(): types.Status {
-		return this.#ask((id) => glue.run_status(id)) as types.Status;
+		return this.#call((id) => glue.run_status(id)) as types.Status;
 	}
 
 	/** Whether nothing can happen to it any more. */
@@ -213,7 +198,7 @@ export class Run {
 
 	/** The same as JSON text, exact to the last digit: what to send to a client. */
 	statusViewJson(): string {
-		return this.#ask((id) => glue.run_status_view(id));
+		return this.#call((id) => glue.run_status_view(id));
 	}
 
 	/** The pending question as a client sees it, or null in its place. */
@@ -223,7 +208,7 @@ export class Run {
 
 	/** The same as JSON text, exact to the last digit: what to send to a client. */
 	pendingViewJson(): string {
-		return this.#ask((id) => glue.run_pending_view(id));
+		return this.#call((id) => glue.run_pending_view(id));
 	}
 
 	/** Every question that came to its end, in order. */
@@ -233,7 +218,7 @@ export class Run {
 
 	/** The same as JSON text: what to send to a client. */
 	historyJson(): string {
-		return this.#ask((id) => glue.run_history(id));
+		return this.#call((id) => glue.run_history(id));
 	}
 
 	/**
@@ -241,19 +226,19 @@ export class Run {
 	 * is not among it, because it may have happened: only {@link Run.afterRestart} returns it.
 	 */
 	outstanding(): types.Outstanding {
-		return readJson(this.#ask((id) => glue.run_outstanding(id))) as types.Outstanding;
+		return readJson(this.#call((id) => glue.run_outstanding(id))) as types.Outstanding;
 	}
 
 	/** Whether an effect is still to be performed; `failed` are those of this run that are tried again later. */
 	due(effect: types.Effect, failed: readonly types.Effect[] = []): types.Due {
 		const [bytes, others] = [encode(eventText(effect)), encode(eventText(failed))];
-		return readJson(this.#ask((id) => glue.run_due(id, bytes, others))) as types.Due;
+		return readJson(this.#call((id) => glue.run_due(id, bytes, others))) as types.Due;
 	}
 
 	/** What becomes of an effect that failed too often; `begun` says that it may have happened in part. */
 	givenUp(effect: types.Effect, begun: boolean): types.GivenUp {
 		const bytes = encode(eventText(effect));
-		return readJson(this.#ask((id) => glue.run_given_up(id, bytes, begun))) as types.GivenUp;
+		return readJson(this.#call((id) => glue.run_given_up(id, bytes, begun))) as types.GivenUp;
 	}
 
 	/** How to go on with a run that was loaded after a restart, from what the host still has of it. */
@@ -261,14 +246,14 @@ export class Run {
 		const { process_alive = false, begun, slot_lost = false } = found;
 		// Guessing it would start a turn twice, or never.
 		if (typeof begun !== 'boolean') throw new TypeError('afterRestart needs `begun`: true or false');
-		const text = this.#ask((id) => glue.run_after_restart(id, process_alive, begun, slot_lost));
+		const text = this.#call((id) => glue.run_after_restart(id, process_alive, begun, slot_lost));
 		return readJson(text) as types.Resumption;
 	}
 
 	/** The requests that would be taken now, and for the others the reason. */
 	allowed(now: types.Time): types.Allowed {
 		const at = millis(now);
-		return readJson(this.#ask((id) => glue.run_allowed(id, at))) as types.Allowed;
+		return readJson(this.#call((id) => glue.run_allowed(id, at))) as types.Allowed;
 	}
 
 	/** Why the run is where it is. */
@@ -278,13 +263,13 @@ export class Run {
 
 	/** The same as JSON text: what to send to a client. */
 	explainJson(): string {
-		return this.#ask((id) => glue.run_explain(id));
+		return this.#call((id) => glue.run_explain(id));
 	}
 
 	/** What keeps the run from a status. */
 	whyNot(target: types.Status): types.WhyNot {
 		const name = String(target);
-		return readJson(this.#ask((id) => glue.run_why_not(id, name))) as types.WhyNot;
+		return readJson(this.#call((id) => glue.run_why_not(id, name))) as types.WhyNot;
 	}
 
 	/** Gives its memory back at once, instead of when it is collected. The run cannot be used afterwards. */
@@ -312,7 +297,7 @@ export class Run {
 		if (!(error instanceof Rejected) || glue.run_observe_rejected === undefined) return error;
 		const at = orElse(() => millis(now), 0);
 		const name = orElse(() => String((event() as { type?: unknown }).type), '');
-		const text = this.#ask((id) => glue.run_observe_rejected(id, name, error.code, at));
+		const text = this.#call((id) => glue.run_observe_rejected(id, name, error.code, at));
 		error.observed = readJson(text) as types.Observation;
 		return error;
 	}
@@ -320,12 +305,6 @@ export class Run {
 	#call<T>(work: (id: number) => T): T {
 		const handle = this.#ready();
 		return call(() => work(handle.id), handle);
-	}
-
-	/** What the core tells of the run. */
-	#ask(work: (id: number) => number): string {
-		const handle = this.#ready();
-		return askCore(() => work(handle.id), handle);
 	}
 
 	/** Where the run lives, after it has been moved into the instance of now. */
@@ -347,7 +326,7 @@ export function replay(plan: Plan, journal: Journal): [Run, types.Effect[][]] {
 /** Reads the body of a request for a new run, or throws {@link Refused}. `runId` is for a client that has chosen none. */
 export function readJob(body: string, runId: string): types.Job {
 	const [bytes, id] = [encode(body), encode(runId)];
-	return JSON.parse(askCore(() => glue.read_job(bytes, id))) as types.Job;
+	return JSON.parse(call(() => glue.read_job(bytes, id))) as types.Job;
 }
 
 /** Reads the body of a request to a run as its event, or throws {@link Rejected}. */
@@ -358,21 +337,21 @@ export function requestEvent(kind: 'reply' | 'cancel', body: string): types.Even
 /** The same as JSON text, in which a response of numbers or objects stays as it was sent; for `applyJson`, `tellJson`. */
 export function requestEventJson(kind: 'reply' | 'cancel', body: string): string {
 	const [name, bytes] = [String(kind), encode(body)];
-	return askCore(() => glue.request_event(name, bytes));
+	return call(() => glue.request_event(name, bytes));
 }
 
 /** Judges one turn by itself: the gate alone, without a run. */
 export function evaluateTurn(plan: Plan, report: types.TurnReport): types.Judged {
 	const of = planId(plan);
 	const event = encode(eventText({ attempt_number: 1, ...report, type: 'turn_finished' }));
-	return readJson(askCore(() => glue.evaluate_turn(of, event))) as types.Judged;
+	return readJson(call(() => glue.evaluate_turn(of, event))) as types.Judged;
 }
 
 /** The skill's text with the instructions for this mode at its end, and the plan's output schema and required artifacts. */
 export function patchSkill(skill: string, mode: types.ExecutionMode, plan?: Plan): string {
 	const of = plan === undefined ? undefined : planId(plan);
 	const [bytes, name] = [encode(skill), String(mode)];
-	return askCore(() => glue.patch_skill(bytes, name, of));
+	return call(() => glue.patch_skill(bytes, name, of));
 }
 
 /** The run that asked for this slot; undefined if no run can have. */
@@ -382,18 +361,18 @@ export function runOfSlot(slotId: string): string | undefined {
 
 /** What to tell of a turn that has ended, but whose report cannot be read. */
 export function unreadableReport(attemptNumber: number, slotId: string): types.TurnFinished {
-	return JSON.parse(askCore(() => glue.unreadable_report(attemptNumber, slotId))) as types.TurnFinished;
+	return JSON.parse(call(() => glue.unreadable_report(attemptNumber, slotId))) as types.TurnFinished;
 }
 
 /** The text with terminal escapes, control and bidi characters made visible. */
 export function displayText(text: string): string {
 	const bytes = encode(text);
-	return askCore(() => glue.display_text(bytes));
+	return call(() => glue.display_text(bytes));
 }
 
 /** The version of the package. */
 export function version(): string {
-	return askCore(() => glue.version());
+	return call(() => glue.version());
 }
 
 function orElse<T>(attempt: () => T, otherwise: T): T {
@@ -404,35 +383,32 @@ function orElse<T>(attempt: () => T, otherwise: T): T {
 	}
 }
 
-/** Places of the numbers that the core tells of a step (`src/run.rs`). */
-const [REVISION, NEW_RUN, EFFECT_COUNT, EFFECTS] = [0, 1, 2, 3];
-
-/** Reads what came of an event. */
-function readApplied(text: string, runId: string, event: ToldEvent, at: number): Applied {
-	const numbers = toldNumbers();
-	const [revision, count] = [numbers[REVISION] as number, numbers[EFFECT_COUNT] as number];
-	const first = text.indexOf('\n');
-	const second = text.indexOf('\n', first + 1);
-	const third = text.indexOf('\n', second + 1);
-	const effects =
-		count < 0
-			? (readJson(decoded(text.slice(0, first))) as types.Effect[])
-			: readEffects(numbers, EFFECTS, count, runId, revision);
-	const receipt =
-		second === first + 1 ? undefined : (readJson(decoded(text.slice(first + 1, second))) as types.Receipt);
+/** What came of an event, of the texts that the core returns (`src/run.rs`). */
+function readApplied(at: number, step: string, observed?: string, entry?: string, judged?: string): Applied {
+	const { effects, receipt, revision = 0 } = readJson(step) as Step;
 	// There is no time below 0, but JavaScript has one beside it.
-	const entry = revision === 0 ? undefined : new Entry(revision, at + 0, event, text.slice(third + 1));
-	return new Outcome(effects, receipt, entry, text.slice(second + 1, third));
+	return new Outcome(
+		effects,
+		receipt,
+		entry === undefined ? undefined : new Entry(revision, at + 0, entry, judged),
+		observed,
+	);
 }
 
-/** What came of an event. Few measure, and reading what they need would take as long as all the rest. */
+interface Step {
+	readonly effects: types.Effect[];
+	readonly receipt?: types.Receipt;
+	readonly revision?: number;
+}
+
+/** Parses the observation when it is read: few hosts measure, and it would take as long as all the rest. */
 class Outcome implements Applied {
 	readonly effects: types.Effect[];
 	declare readonly receipt?: types.Receipt;
 	declare readonly entry?: Entry;
-	#observed: string | types.Observation;
+	#observed: string | types.Observation | undefined;
 
-	constructor(effects: types.Effect[], receipt: types.Receipt | undefined, entry: Entry | undefined, observed: string) {
+	constructor(effects: types.Effect[], receipt?: types.Receipt, entry?: Entry, observed?: string) {
 		this.effects = effects;
 		if (receipt !== undefined) this.receipt = receipt;
 		if (entry !== undefined) this.entry = entry;
@@ -440,10 +416,7 @@ class Outcome implements Applied {
 	}
 
 	get observed(): types.Observation | undefined {
-		if (typeof this.#observed === 'string') {
-			if (this.#observed === '') return undefined;
-			this.#observed = readJson(decoded(this.#observed)) as types.Observation;
-		}
+		if (typeof this.#observed === 'string') this.#observed = readJson(this.#observed) as types.Observation;
 		return this.#observed;
 	}
 }

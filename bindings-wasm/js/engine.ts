@@ -11,15 +11,17 @@ export type { Check, SchemaRefused, Validator, Verdict } from './validator.js';
 /** For `useValidator` of `turnlatch/slim`, where this entry is loaded later, or only where turns are judged. */
 export const engineValidator: Validator = {
 	compile(_schema, text) {
-		// A copy: it is needed for every check.
-		const bytes = encode(text).slice();
+		const bytes = encode(text);
 		const problems = JSON.parse(call(() => glue.schema_problems(bytes))) as Problem[];
 		if (problems.length > 0) {
 			throw Object.assign(new Error('the schema cannot be used'), { problems }) satisfies SchemaRefused;
 		}
 		return (_instance, instance) => {
-			const told = encode(instance);
-			const verdict = JSON.parse(call(() => glue.schema_check(bytes, told))) as 'valid' | 'too_much_work' | Violation[];
+			const given = encode(instance);
+			const verdict = JSON.parse(call(() => glue.schema_check(bytes, given))) as
+				| 'valid'
+				| 'too_much_work'
+				| Violation[];
 			return verdict === 'valid' || verdict;
 		};
 	},

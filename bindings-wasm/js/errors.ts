@@ -77,17 +77,17 @@ export function malformed(message: string, cause?: unknown): Rejected {
 const KINDS = { refused: Refused, rejected: Rejected, not_loaded: NotLoaded } as const;
 
 /**
- * The error that the core told as text (`src/errors.rs`).
+ * The error that the core threw as JSON text (`src/errors.rs`).
  * @internal
  */
-export function toldError(text: string): Error {
-	const told = readJson(text) as {
+export function coreError(text: string): Error {
+	const thrown = readJson(text) as {
 		kind: keyof typeof KINDS | 'misuse';
 		code: string;
 		message: string;
 		details: unknown;
 	};
-	return told.kind === 'misuse'
-		? new TypeError(told.message)
-		: new KINDS[told.kind](told.code, told.message, told.details);
+	return thrown.kind === 'misuse'
+		? new TypeError(thrown.message)
+		: new KINDS[thrown.kind](thrown.code, thrown.message, thrown.details);
 }

@@ -5,20 +5,11 @@ import { escapeHalfPairs, type Faults, writeJson } from './json.js';
 import type { Schema, Time } from './types.js';
 
 const encoder = new TextEncoder();
-/** A text up to this length is written into `room`, which is three times faster than new memory. */
-const SHORT = 4096;
-/** A character takes three bytes at most. All texts of one call fit, so none is overwritten before the core has it. */
-const room = new Uint8Array(16 * 3 * SHORT);
-let used = 0;
 
-/** A text as bytes, for the next call of the core and no longer. */
+/** A text as bytes. */
 export function encode(text: string): Uint8Array {
 	if (typeof text !== 'string') throw new TypeError(`expected a text, found ${typeof text}`);
-	const whole = escapeHalfPairs(text);
-	if (whole.length > SHORT) return encoder.encode(whole);
-	const start = used + 3 * whole.length > room.length ? 0 : used;
-	used = start + encoder.encodeInto(whole, room.subarray(start)).written;
-	return room.subarray(start, used);
+	return encoder.encode(escapeHalfPairs(text));
 }
 
 /** Events have to be JSON data through and through; where they are not, the place is a JSON pointer. */

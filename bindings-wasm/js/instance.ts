@@ -7,7 +7,7 @@
  */
 
 import * as glue from 'turnlatch-glue';
-import { CorePanicked, toldError } from './errors.js';
+import { CorePanicked, coreError } from './errors.js';
 
 /** Where a run or a plan lives. Both change when the instance is replaced. */
 export interface Handle {
@@ -63,7 +63,7 @@ export function call<T>(work: () => T, about?: Handle): T {
 	} catch (thrown) {
 		if (typeof thrown !== 'string') throw panicked(thrown, about);
 		calling = false;
-		throw toldError(thrown);
+		throw coreError(thrown);
 	}
 }
 
@@ -108,12 +108,6 @@ export function forgetRescued(handle: Handle): void {
 /** How many bytes of memory the instance has; it grows and never shrinks. */
 export function memoryBytes(): number {
 	return exports?.memory.buffer.byteLength ?? 0;
-}
-
-/** The memory of the instance of now. */
-export function memory(): WebAssembly.Memory {
-	replaceIfBroken();
-	return (exports as Exports).memory;
 }
 
 function replaceIfBroken(): void {

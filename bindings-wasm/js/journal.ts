@@ -1,10 +1,8 @@
 import * as glue from 'turnlatch-glue';
-import { askCore } from './desk.js';
-import { layEvent, type ToldEvent, wholeText } from './event.js';
 import { encode } from './input.js';
+import { call } from './instance.js';
 import { escapeHalfPairs, readJson } from './json.js';
 import { type Plan, planId, planOf } from './plan.js';
-import { judgedText } from './told.js';
 import type { Json } from './types.js';
 
 /** One event that changed a run, for its journal. It is text, so there is nothing to free and nothing to lose with an instance. */
@@ -13,61 +11,42 @@ export class Entry {
 	readonly revision: number;
 	/** The time the host gave. */
 	readonly at: number;
-	readonly #event: ToldEvent;
-	readonly #judged: string;
-	readonly #compact: boolean;
+	readonly #text: string;
+	readonly #judged: string | undefined;
 
 	/**
-	 * `event` is as it was applied; `judged` is what a turn was judged to be, as the core told it, or empty.
+	 * `text` is the entry's JSON text; `judged` is that of what a turn was judged to be.
 	 * @internal
 	 */
-	constructor(revision: number, at: number, event: ToldEvent, judged: string, compact = false) {
+	constructor(revision: number, at: number, text: string, judged?: string) {
 		this.revision = revision;
 		this.at = at;
-		this.#event = event;
+		this.#text = text;
 		this.#judged = judged;
-		this.#compact = compact;
 	}
 
 	/** The entry without a turn's text: its digest and the recorded decision instead. */
 	compact(): Entry {
-		return new Entry(this.revision, this.at, this.#event, this.#judged, true);
+		if (this.#judged === undefined) return this;
+		const [entry, judged] = [encode(this.#text), encode(this.#judged)];
+		return new Entry(
+			this.revision,
+			this.at,
+			call(() => glue.entry_compact(entry, judged)),
+		);
 	}
 
 	/** The entry as data. */
 	toData(): { [key: string]: Json } {
-		const parts = this.#bytes();
-		return readJson(askCore(() => glue.entry_text(...parts))) as { [key: string]: Json };
+		return readJson(this.#text) as { [key: string]: Json };
 	}
 
 	/** The entry as JSON text, chained to the text before it. */
 	lineAfter(runId: string, previous?: string): string {
 		const before = previous === undefined ? undefined : encode(previous);
-		const [parts, id] = [this.#bytes(), encode(runId)];
-		return askCore(() => glue.entry_line(...parts, id, before));
+		const [entry, id] = [encode(this.#text), encode(runId)];
+		return call(() => glue.entry_line(entry, id, before));
 	}
-
-	/**
-	 * The same for a journal, which has written the text before it, or has checked it.
-	 * @internal
-	 */
-	lineIn(runId: string, previous: string | undefined): string {
-		if (this.#compact) return this.lineAfter(runId, previous);
-		const { form } = this.#event;
-		const length = layEvent(this.#event, `${previous === undefined ? runId : chainOf(previous)}\n`);
-		return askCore(() => glue.entry_chained(form, this.revision, this.at, length));
-	}
-
-	#bytes(): [Uint8Array, Uint8Array | undefined, boolean] {
-		const judged = this.#judged === '' || !this.#compact ? undefined : encode(judgedText(this.#judged));
-		const entry = `{"revision":${this.revision},"at":${this.at},"event":${wholeText(this.#event)}}`;
-		return [encode(entry), judged, this.#compact];
-	}
-}
-
-/** The digest that the core has written at the end of a line. */
-function chainOf(line: string): string {
-	return line.slice(line.lastIndexOf(':') + 2, -2);
 }
 
 /** What happened to a run, in order and chained; it replays to the same run and the same effects. */
@@ -87,14 +66,14 @@ export class Journal {
 	/** Reads a journal back, or throws {@link NotLoaded}. */
 	static fromJson(text: string): Journal {
 		const document = encode(text);
-		return Journal.#loaded(askCore(() => glue.journal_from_json(document)));
+		return Journal.#loaded(call(() => glue.journal_from_json(document)));
 	}
 
 	/** Reads a journal back from the texts of its entries ({@link Entry.lineAfter}). */
 	static fromLines(runId: string, lines: Iterable<string>): Journal {
 		const texts = encode(JSON.stringify([...lines].map((line) => escapeHalfPairs(String(line)))));
 		const id = encode(runId);
-		return Journal.#loaded(askCore(() => glue.journal_from_lines(id, texts)));
+		return Journal.#loaded(call(() => glue.journal_from_lines(id, texts)));
 	}
 
 	static #loaded(text: string): Journal {
@@ -119,14 +98,14 @@ export class Journal {
 
 	/** Appends what {@link Run.apply} gave. */
 	push(entry: Entry): void {
-		this.#lines.push(entry.lineIn(this.#runId, this.#lines.at(-1)));
+		this.#lines.push(entry.lineAfter(this.#runId, this.#lines.at(-1)));
 	}
 
 	/** The journal as JSON text. */
 	toJson(): string {
 		const lines = encode(JSON.stringify(this.#lines));
 		const runId = encode(this.#runId);
-		return askCore(() => glue.journal_to_json(runId, lines));
+		return call(() => glue.journal_to_json(runId, lines));
 	}
 }
 
@@ -134,13 +113,13 @@ export class Journal {
 export function recordJson(plan: Plan, journal: Journal): string {
 	const of = planId(plan);
 	const [runId, lines] = [encode(journal.runId), encode(JSON.stringify(journal.lines()))];
-	return askCore(() => glue.record_to_json(of, runId, lines));
+	return call(() => glue.record_to_json(of, runId, lines));
 }
 
 /** Reads a record back, or throws {@link NotLoaded}. */
 export function readRecord(text: string): [Plan, Journal] {
 	const document = encode(text);
-	const read = askCore(() => glue.record_from_json(document));
+	const read = call(() => glue.record_from_json(document));
 	const { plan, run_id, lines } = JSON.parse(read) as { plan: number; run_id: string; lines: string[] };
 	return [planOf(plan), new Journal(run_id, lines)];
 }

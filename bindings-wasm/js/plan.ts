@@ -1,6 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import * as glue from 'turnlatch-glue';
-import { askCore } from './desk.js';
 import { documentText, encode, optionalDocument } from './input.js';
 import { call, currentGeneration, type Handle } from './instance.js';
 import { readJson } from './json.js';
@@ -70,7 +69,7 @@ export function admit(manifest: types.Manifest, request: types.Document, host: t
 export function describeSkill(manifest: types.Manifest, host: types.HostSettings): types.SkillView {
 	const runner = encode(documentText(manifest.runner));
 	const [schemas, [engines, limits]] = [schemasOf(manifest), settings(host)];
-	return readJson(askCore(() => glue.describe_skill(runner, engines, ...schemas, limits))) as types.SkillView;
+	return readJson(call(() => glue.describe_skill(runner, engines, ...schemas, limits))) as types.SkillView;
 }
 
 function schemasOf(manifest: types.Manifest): [Schema, Schema, Schema] {
@@ -91,7 +90,7 @@ function settings(host: types.HostSettings): [Uint8Array, Uint8Array] {
  */
 export function planOf(id: number): Plan {
 	const generation = currentGeneration();
-	const text = askCore(() => glue.plan_text(id));
+	const text = call(() => glue.plan_text(id));
 	const handle: PlanHandle = { generation, id, text, runId: undefined, freed: false };
 	const plan: Plan = Object.create(Plan.prototype) as Plan;
 	handles.set(plan, handle);

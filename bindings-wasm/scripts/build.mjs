@@ -49,13 +49,6 @@ const withoutDecoders = {
 		plugins.onResolve({ filter: /^\.\/stream\.js$/ }, () => ({ path: join(root, 'js/no-stream.ts') }));
 	},
 };
-/** Node can keep what is told of a step without decoding it. */
-const forNode = {
-	name: 'for-node',
-	setup(plugins) {
-		plugins.onResolve({ filter: /^\.\/told\.js$/ }, () => ({ path: join(root, 'js/node-told.ts') }));
-	},
-};
 await build({
 	...shared,
 	entryPoints: {
@@ -79,7 +72,7 @@ await build({
 	alias: { 'turnlatch-glue': join(slim, 'turnlatch.js') },
 	plugins: [withoutDecoders],
 });
-await buildForNode('node', 'js/node.ts', {}, fast, [forNode]);
+await buildForNode('node', 'js/node.ts', {}, fast);
 await buildForNode('slim-node', 'js/slim-node.ts', {}, slim, [withoutDecoders]);
 await buildForNode('driver', 'js/driver/index.ts', { '../public.js': './node.cjs' });
 const others = { '../public.js': './node.cjs', '../driver/index.js': './driver.cjs' };

@@ -1,22 +1,17 @@
-//! JavaScript's bytes to text and data, and answers back to text.
+//! What JavaScript hands over, as text, data and times.
 
 use turnlatch::{Timestamp, Value, parse_json};
 
 use crate::errors::{Failed, misuse, rejected};
 
-/// A text as `TextEncoder` wrote it. It crosses as bytes because that copy is 35 times faster than the glue's own.
+/// A text as `TextEncoder` wrote it. Long texts cross as bytes because that copy is several times faster than that of
+/// a string by wasm-bindgen.
 pub(crate) fn text(bytes: &[u8]) -> Result<&str, Failed> {
     simdutf8::basic::from_utf8(bytes).map_err(|_| misuse("the bytes are no text"))
 }
 
 pub(crate) fn optional_text(bytes: Option<Box<[u8]>>) -> Result<Option<String>, Failed> {
     bytes.map(|bytes| text(&bytes).map(str::to_owned)).transpose()
-}
-
-/// The first line, and what is behind it.
-pub(crate) fn first_line(text: &str) -> (&str, &str) {
-    let end = text.bytes().position(|byte| byte == b'\n').unwrap_or(text.len());
-    (text.get(..end).unwrap_or_default(), text.get(end + 1..).unwrap_or_default())
 }
 
 /// Data that the package itself has written, or that the core has read before.
@@ -47,10 +42,4 @@ pub(crate) fn read_list(bytes: &[u8]) -> Result<Vec<Value>, Failed> {
 /// A time from outside. What is no number arrives as NaN, which JSON has no word for but null.
 pub(crate) fn time(now: f64) -> Result<Timestamp, Failed> {
     Timestamp::from_json(&Value::from(now)).map_err(|error| rejected(&error))
-}
-
-/// A number that the core has told before.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it was one")]
-pub(crate) fn whole(number: f64) -> u64 {
-    number as u64
 }

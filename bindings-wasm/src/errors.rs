@@ -1,26 +1,23 @@
-//! The core's three ways to say no, as texts that `js/errors.ts` makes errors of.
+//! The core's errors as JSON texts that `js/errors.ts` makes errors of.
 
 use turnlatch::{LoadError, Refusal, Rejected, Value, Writable, Writer, json_text};
 use wasm_bindgen::prelude::*;
 
-use crate::desk;
-
-/// Something was not done, and what there is to say about it lies on the desk: errors are rare, and so nothing else has to
-/// carry them.
-pub struct Failed;
+/// An error as JSON text, which is thrown as a string.
+pub struct Failed(String);
 
 impl From<Failed> for JsValue {
-    fn from(_: Failed) -> JsValue {
-        JsValue::from_str(&desk::said())
+    fn from(failed: Failed) -> JsValue {
+        JsValue::from_str(&failed.0)
     }
 }
 
 pub(crate) fn refused(refusal: &Refusal) -> Failed {
-    told("refused", refusal.code(), &refusal.message, &refusal.problems)
+    failed("refused", refusal.code(), &refusal.message, &refusal.problems)
 }
 
 pub(crate) fn rejected(rejected: &Rejected) -> Failed {
-    told(
+    failed(
         "rejected",
         rejected.code(),
         &rejected.message,
@@ -29,12 +26,12 @@ pub(crate) fn rejected(rejected: &Rejected) -> Failed {
 }
 
 pub(crate) fn not_loaded(error: &LoadError) -> Failed {
-    told("not_loaded", error.code(), &error.message, &Place(&error.place))
+    failed("not_loaded", error.code(), &error.message, &Place(&error.place))
 }
 
 /// A caller's mistake that is no decision about a run: JavaScript's `TypeError`.
 pub(crate) fn misuse(message: &str) -> Failed {
-    told("misuse", "", message, &Value::Null)
+    failed("misuse", "", message, &Value::Null)
 }
 
 struct Place<'e>(&'e str);
@@ -45,14 +42,14 @@ impl Writable for Place<'_> {
     }
 }
 
-struct Told<'e> {
+struct ErrorOut<'e> {
     kind: &'e str,
     code: &'e str,
     message: &'e str,
     details: &'e dyn Writable,
 }
 
-impl Writable for Told<'_> {
+impl Writable for ErrorOut<'_> {
     fn write(&self, out: &mut Writer) {
         out.object(|out| {
             out.member("kind", &self.kind);
@@ -63,7 +60,6 @@ impl Writable for Told<'_> {
     }
 }
 
-fn told(kind: &str, code: &str, message: &str, details: &dyn Writable) -> Failed {
-    desk::say(json_text(&Told { kind, code, message, details }));
-    Failed
+fn failed(kind: &str, code: &str, message: &str, details: &dyn Writable) -> Failed {
+    Failed(json_text(&ErrorOut { kind, code, message, details }))
 }

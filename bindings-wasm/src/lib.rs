@@ -7,8 +7,6 @@
 #[cfg(feature = "breakable")]
 mod breakable;
 mod convert;
-mod desk;
-mod effects;
 #[cfg(feature = "full")]
 mod engine;
 mod errors;
@@ -56,7 +54,6 @@ pub fn admit(
 
 /// What can be asked of a skill.
 #[wasm_bindgen]
-#[must_use]
 pub fn describe_skill(
     runner: &[u8],
     engines: &[u8],
@@ -64,12 +61,10 @@ pub fn describe_skill(
     input_schema: Option<Box<[u8]>>,
     parameter_schema: Option<Box<[u8]>>,
     limits: &[u8],
-) -> i32 {
-    desk::tell(|| {
-        let manifest = manifest(runner, [output_schema, input_schema, parameter_schema])?;
-        let host = settings(engines, limits)?;
-        Ok(json_text(&turnlatch::describe_skill(&manifest, &host)))
-    })
+) -> Result<String, Failed> {
+    let manifest = manifest(runner, [output_schema, input_schema, parameter_schema])?;
+    let host = settings(engines, limits)?;
+    Ok(json_text(&turnlatch::describe_skill(&manifest, &host)))
 }
 
 fn settings(engines: &[u8], limits: &[u8]) -> Result<HostSettings, Failed> {
@@ -101,31 +96,24 @@ impl Writable for ReadJob {
 
 /// Reads the body of a request for a new run.
 #[wasm_bindgen]
-#[must_use]
-pub fn read_job(body: &[u8], run_id: &[u8]) -> i32 {
-    desk::tell(|| {
-        let job = turnlatch::read_job(text(body)?, text(run_id)?).map_err(|refusal| refused(&refusal))?;
-        Ok(json_text(&ReadJob(job)))
-    })
+pub fn read_job(body: &[u8], run_id: &[u8]) -> Result<String, Failed> {
+    let job = turnlatch::read_job(text(body)?, text(run_id)?).map_err(|refusal| refused(&refusal))?;
+    Ok(json_text(&ReadJob(job)))
 }
 
 /// Reads the body of a request to a run as its event.
 #[wasm_bindgen]
-#[must_use]
-pub fn request_event(kind: &str, body: &[u8]) -> i32 {
-    desk::tell(|| {
-        let known = RequestKind::ALL.into_iter().find(|known| known.as_str() == kind);
-        let kind = known.ok_or_else(|| misuse("expected `reply` or `cancel`"))?;
-        let event = turnlatch::request_event(kind, text(body)?).map_err(|error| rejected(&error))?;
-        Ok(json_text(&event))
-    })
+pub fn request_event(kind: &str, body: &[u8]) -> Result<String, Failed> {
+    let known = RequestKind::ALL.into_iter().find(|known| known.as_str() == kind);
+    let kind = known.ok_or_else(|| misuse("expected `reply` or `cancel`"))?;
+    let event = turnlatch::request_event(kind, text(body)?).map_err(|error| rejected(&error))?;
+    Ok(json_text(&event))
 }
 
 /// Every setting of a plan, as a snapshot holds it.
 #[wasm_bindgen]
-#[must_use]
-pub fn plan_text(plan: u32) -> i32 {
-    desk::tell(|| Ok(json_text(&*PLANS.with(|plans| plans.get(plan))?)))
+pub fn plan_text(plan: u32) -> Result<String, Failed> {
+    Ok(json_text(&*PLANS.with(|plans| plans.get(plan))?))
 }
 
 /// A plan of the text that [`plan_text`] gave before the instance was replaced.
@@ -143,43 +131,37 @@ pub fn plan_free(plan: u32) {
 
 /// Judges one turn by itself; the report is the text of a `turn_finished` event.
 #[wasm_bindgen]
-#[must_use]
-pub fn evaluate_turn(plan: u32, report: &[u8]) -> i32 {
-    desk::tell(|| {
-        let plan = PLANS.with(|plans| plans.get(plan))?;
-        match Event::from_json(text(report)?).map_err(|error| rejected(&error))? {
-            Event::TurnFinished(report) => Ok(json_text(&turnlatch::evaluate_turn(&plan, &report))),
-            _ => Err(misuse("a report is a finished turn")),
-        }
-    })
+pub fn evaluate_turn(plan: u32, report: &[u8]) -> Result<String, Failed> {
+    let plan = PLANS.with(|plans| plans.get(plan))?;
+    match Event::from_json(text(report)?).map_err(|error| rejected(&error))? {
+        Event::TurnFinished(report) => Ok(json_text(&turnlatch::evaluate_turn(&plan, &report))),
+        _ => Err(misuse("a report is a finished turn")),
+    }
 }
 
 /// The skill's text with the instructions for this mode at its end.
 #[wasm_bindgen]
-#[must_use]
-pub fn patch_skill(skill: &[u8], mode: &str, plan: Option<u32>) -> i32 {
-    desk::tell(|| {
-        let known = [ExecutionMode::Auto, ExecutionMode::Interactive].into_iter().find(|known| known.as_str() == mode);
-        let mode = known.ok_or_else(|| misuse("expected `auto` or `interactive`"))?;
-        let plan = plan.map(|plan| PLANS.with(|plans| plans.get(plan))).transpose()?;
-        Ok(turnlatch::patch_skill(text(skill)?, mode, plan.as_deref(), &PatchWording::default()))
-    })
+pub fn patch_skill(skill: &[u8], mode: &str, plan: Option<u32>) -> Result<String, Failed> {
+    let known = [ExecutionMode::Auto, ExecutionMode::Interactive].into_iter().find(|known| known.as_str() == mode);
+    let mode = known.ok_or_else(|| misuse("expected `auto` or `interactive`"))?;
+    let plan = plan.map(|plan| PLANS.with(|plans| plans.get(plan))).transpose()?;
+    Ok(turnlatch::patch_skill(text(skill)?, mode, plan.as_deref(), &PatchWording::default()))
 }
 
 /// Every stable code.
 #[cfg(feature = "full")]
 #[wasm_bindgen]
 #[must_use]
-pub fn codes() -> i32 {
-    desk::tell(|| Ok(json_text(&Code::ALL.iter().map(|code| code.info()).collect::<Vec<_>>())))
+pub fn codes() -> String {
+    json_text(&Code::ALL.iter().map(|code| code.info()).collect::<Vec<_>>())
 }
 
 /// Every stable code, without the sentences about it.
 #[cfg(not(feature = "full"))]
 #[wasm_bindgen]
 #[must_use]
-pub fn codes() -> i32 {
-    desk::tell(|| Ok(json_text(&Code::ALL.iter().copied().map(BareCode).collect::<Vec<_>>())))
+pub fn codes() -> String {
+    json_text(&Code::ALL.iter().copied().map(BareCode).collect::<Vec<_>>())
 }
 
 #[cfg(not(feature = "full"))]
@@ -206,20 +188,19 @@ pub fn run_of_slot(slot_id: &str) -> Option<String> {
 /// What to tell of a turn whose report cannot be read.
 #[wasm_bindgen]
 #[must_use]
-pub fn unreadable_report(attempt_number: u32, slot_id: &str) -> i32 {
-    desk::tell(|| Ok(json_text(&turnlatch::unreadable_report(attempt_number, slot_id))))
+pub fn unreadable_report(attempt_number: u32, slot_id: &str) -> String {
+    json_text(&turnlatch::unreadable_report(attempt_number, slot_id))
 }
 
 /// The text with escapes, control and bidi characters made visible.
 #[wasm_bindgen]
-#[must_use]
-pub fn display_text(shown: &[u8]) -> i32 {
-    desk::tell(|| Ok(turnlatch::display_text(text(shown)?).into_owned()))
+pub fn display_text(shown: &[u8]) -> Result<String, Failed> {
+    Ok(turnlatch::display_text(text(shown)?).into_owned())
 }
 
 /// The version of the package.
 #[wasm_bindgen]
 #[must_use]
-pub fn version() -> i32 {
-    desk::tell(|| Ok(env!("CARGO_PKG_VERSION").to_owned()))
+pub fn version() -> String {
+    env!("CARGO_PKG_VERSION").to_owned()
 }
