@@ -63,9 +63,9 @@ pub use inspect::observation::{Observation, Ruled};
 pub use inspect::timeline::{Actor, Step};
 pub use inspect::views::{Allowed, AllowedRequest, InteractionView, OptionView, PendingView, StatusView};
 pub use json::{Document, Map, Value, json_text, parse_json};
-pub use lifecycle::run::{Applied, Keep, Outstanding, Prepared, Run};
+pub use lifecycle::run::{Applied, Keep, Outstanding, Run};
 pub use persist::digest::LoadError;
-pub use persist::journal::{JOURNAL_VERSION, Journal, JournalEntry, JudgedParts, Replayed, replay};
+pub use persist::journal::{JOURNAL_VERSION, Journal, JournalEntry, Replayed, replay};
 pub use persist::snapshot::SNAPSHOT_VERSION;
 #[cfg(feature = "host-validator")]
 pub use schema::use_schema_engine;

@@ -65,7 +65,7 @@ pub struct Applied {
 
 /// What an event will do to a run that has not changed yet.
 #[derive(Debug, Default)]
-pub struct Prepared {
+pub(crate) struct Prepared {
     step: Step,
     decision: Option<Brief>,
     now: Timestamp,
@@ -73,8 +73,7 @@ pub struct Prepared {
 
 impl Prepared {
     /// What will have come of the event once it is committed.
-    #[must_use]
-    pub fn applied(&self) -> &Applied {
+    pub(crate) fn applied(&self) -> &Applied {
         &self.step.applied
     }
 }
@@ -146,18 +145,6 @@ impl Run {
         Ok(prepared.step.applied)
     }
 
-    /// Works out what an event does, and leaves the run as it is until [`Run::commit`].
-    ///
-    /// For hosts in which something may break on the way, such as a binding that has to write the answer down first.
-    ///
-    /// # Errors
-    /// [`Rejected`] if the run cannot take this event.
-    pub fn prepare(&self, event: Event, now: Timestamp) -> Result<Prepared, Rejected> {
-        let mut prepared = Prepared::default();
-        self.prepare_new(event, now, &mut prepared)?;
-        Ok(prepared)
-    }
-
     /// Prepares an event that is no journal's. What is prepared is large to be handed around, so it is written where the
     /// caller has it.
     fn prepare_new(&self, event: Event, now: Timestamp, prepared: &mut Prepared) -> Result<(), Rejected> {
@@ -206,7 +193,7 @@ impl Run {
     }
 
     /// Lets what was prepared happen. It must have been prepared by this run, and nothing else committed since.
-    pub fn commit(&mut self, mut prepared: Prepared) -> Applied {
+    pub(crate) fn commit(&mut self, mut prepared: Prepared) -> Applied {
         self.advance(&mut prepared);
         prepared.step.applied
     }

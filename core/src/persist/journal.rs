@@ -35,19 +35,6 @@ pub struct JournalEntry {
     judged: Option<Box<Judgement>>,
 }
 
-/// What a turn was judged to be ([`JournalEntry::judged_parts`]).
-#[non_exhaustive]
-pub struct JudgedParts<'j> {
-    /// Stands for the decision: where it is the same, so is every letter of the decision. Most have one, below 2^53.
-    pub number: Option<u64>,
-    /// The decision.
-    pub decision: String,
-    /// The output's JSON text.
-    pub data_text: Option<&'j str>,
-    /// What is asked.
-    pub question: Option<String>,
-}
-
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct EntryIn {
@@ -61,17 +48,6 @@ impl JournalEntry {
         JournalEntry { revision, at, event, judged }
     }
 
-    /// What a turn was judged to be, for a binding that puts the text together when somebody asks for it.
-    #[must_use]
-    pub fn judged_parts(&self) -> Option<JudgedParts<'_>> {
-        self.judgement().map(|Judgement { decision, data_text, question }| JudgedParts {
-            number: decision.number(),
-            decision: json_text(decision),
-            data_text: data_text.as_deref(),
-            question: question.as_deref().map(|question| json_text(question)),
-        })
-    }
-
     /// What a turn was judged to be as JSON text, which [`JournalEntry::from_json`] takes back.
     #[must_use]
     pub fn judged_json(&self) -> Option<String> {
@@ -82,14 +58,7 @@ impl JournalEntry {
         self.judged.as_deref()
     }
 
-    /// An entry put together again by a binding that keeps its parts; it was given by a run before.
-    #[must_use]
-    pub fn of(revision: u64, at: Timestamp, event: Event) -> JournalEntry {
-        JournalEntry::new(revision, at, event, None)
-    }
-
-    /// Reads an entry back from its JSON text and, if there was one, that of its judgement: an object with the parts of
-    /// [`JudgedParts`], but for the number.
+    /// Reads an entry back from its JSON text and, if there was one, that of its judgement ([`JournalEntry::judged_json`]).
     ///
     /// # Errors
     /// `JOURNAL_INVALID` with the place.
@@ -133,10 +102,8 @@ impl JournalEntry {
         Ok(self.line_chained_to(chain))
     }
 
-    /// The same for a binding that knows the digest of the line before: the last member of what was written here, or
-    /// the run's id if there is none.
-    #[must_use]
-    pub fn line_chained_to(&self, head: &str) -> String {
+    /// The same, chained to the digest of the line before, or to the run's id if there is none.
+    fn line_chained_to(&self, head: &str) -> String {
         let event = json_text(&self.event);
         let chain = chain_digest(head, &format!("[{},{},{event}]", self.revision, self.at.as_millis()));
         format!(r#"{{"revision":{},"at":{},"event":{event},"chain":"{chain}"}}"#, self.revision, self.at.as_millis())

@@ -182,19 +182,6 @@ impl Event {
         Event::from_value(parse(text)?)
     }
 
-    /// Reads the report of a turn without what the agent's program printed, which a binding hands over beside it: it is
-    /// long, and need not be written as JSON and read back.
-    ///
-    /// # Errors
-    /// [`Rejected`] with `EVENT_MALFORMED` if together they are not one event in the documented form.
-    pub fn from_json_and_stdout(text: &str, stdout: &str) -> Result<Event, Rejected> {
-        let mut value = parse(text)?;
-        if let Some(Value::Object(stream)) = value.get_mut("stream") {
-            stream.insert("stdout".to_owned(), Value::String(stdout.to_owned()));
-        }
-        Event::from_value(value)
-    }
-
     /// Reads an event from a value that a binding made of its runtime's own data.
     ///
     /// # Errors

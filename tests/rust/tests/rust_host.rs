@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use turnlatch::{
-    Check, Event, FreeForm, HostSettings, Journal, JournalEntry, Limits, Manifest, OutputSchema, ReceiptKind, Reply,
-    Run, RunRequest, Timestamp, TurnReport, admit, json_text, parse_json,
+    Check, Event, FreeForm, HostSettings, Journal, JournalEntry, Limits, Manifest, OutputSchema, Run, RunRequest,
+    Timestamp, TurnReport, admit, json_text, parse_json,
 };
 
 fn host() -> HostSettings {
@@ -170,44 +170,19 @@ fn a_journal_says_whose_it_is_and_where_it_is_broken() {
 }
 
 #[test]
-fn what_a_turn_was_judged_to_be_comes_with_its_entry_in_parts() {
+fn what_a_turn_was_judged_to_be_comes_with_its_entry_as_text() {
     let (_, _, entries) = waiting_run("interactive");
-    assert!(entries[1].judged_parts().is_none());
+    assert_eq!(entries[1].judged_json(), None);
     let turn = &entries[2];
-    let parts = turn.judged_parts().expect("a judgement");
-    let (decision, question) = (json_text(parts.decision), json_text(parts.question.expect("a question")));
-    assert_eq!(serde_json::from_str::<Value>(&decision).expect("JSON")["outcome"], "waiting_user");
-    assert_eq!(serde_json::from_str::<Value>(&question).expect("JSON")["prompt"], "Which file?");
-    assert_eq!(parts.data_text, None);
-
-    // The same decision has the same number, another one another.
-    let again = waiting_run("interactive").2;
-    let failed = waiting_run("auto").2;
-    assert!(parts.number.is_some_and(|number| number > 1));
-    assert_eq!(again[2].judged_parts().and_then(|parts| parts.number), parts.number);
-    assert_ne!(failed[2].judged_parts().and_then(|parts| parts.number), parts.number);
+    let text = turn.judged_json().expect("a judgement");
+    let judged: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(judged["decision"]["outcome"], "waiting_user");
+    assert_eq!(judged["question"]["prompt"], "Which file?");
+    assert_eq!(judged.get("data_text"), None);
 
     // What a binding keeps as text is the same entry.
-    let judged = format!(r#"{{"decision":{decision},"question":{question}}}"#);
-    let kept = JournalEntry::from_json(&json_text(turn), Some(&judged)).expect("an entry");
+    let kept = JournalEntry::from_json(&json_text(turn), Some(&text)).expect("an entry");
     assert_eq!(kept.compact(), turn.clone().compact());
-}
-
-#[test]
-fn what_is_prepared_happens_when_it_is_committed() {
-    let (mut run, ..) = waiting_run("interactive");
-    let before = run.snapshot();
-    let reply = Reply::text(1, "b.txt");
-    let prepared = run.prepare(Event::Reply(reply.clone()), Timestamp::default()).expect("a reply");
-    assert_eq!(run.snapshot(), before);
-    let committed = run.commit(prepared);
-    assert!(committed.receipt.as_ref().is_some_and(|receipt| receipt.receipt == ReceiptKind::Accepted));
-
-    let (mut other, ..) = waiting_run("interactive");
-    let applied = other.reply(reply, Timestamp::default()).expect("a reply");
-    assert_eq!(applied, committed);
-    assert_eq!(other.snapshot(), run.snapshot());
-    assert_ne!(other.snapshot(), before);
 }
 
 #[test]

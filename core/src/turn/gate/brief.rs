@@ -79,15 +79,6 @@ impl Brief {
         }
     }
 
-    /// A number below 2^53 that stands for this decision and no other; none for most that are told with more than the
-    /// gates' own sentences.
-    pub(crate) fn number(&self) -> Option<u64> {
-        match self {
-            Brief::Plain(plain) if plain.attempt == (0, 0) => Some(plain.number()),
-            Brief::Plain(_) | Brief::Full(_) => None,
-        }
-    }
-
     pub(crate) fn diagnostics(&self) -> &[Note] {
         self.full().map_or(&[], |decision| &decision.diagnostics)
     }
@@ -166,15 +157,6 @@ impl Plain {
             warnings.push(Note::new(Code::InteractiveCompletedWithoutDoneMarker, UNMARKED));
         }
         warnings
-    }
-
-    /// Everything but the attempts, three bits for each part and five for what each gate said.
-    fn number(&self) -> u64 {
-        let source = self.source.map_or(0, |source| source as u64 + 1);
-        let parts = [self.outcome as u64, self.marker as u64, self.output as u64, source, u64::from(self.asks)];
-        let said = self.said.map(|said| said.map_or(0, |said| said as u64 + 1));
-        let number = parts.into_iter().fold(0, |number, part| number << 3 | part);
-        said.into_iter().fold(number, |number, said| number << 5 | said)
     }
 
     fn said(&self) -> impl DoubleEndedIterator<Item = Said> {
@@ -334,32 +316,6 @@ mod tests {
         decision.warnings.reverse();
         assert_eq!(Brief::of(decision.clone()), Brief::Full(decision.clone().into()));
         assert_eq!(Brief::of(decision.clone()).warnings(), decision.warnings);
-    }
-
-    #[test]
-    fn a_number_stands_for_one_decision() {
-        let unlimited = Plain { attempt: (0, 0), ..waiting() };
-        assert_eq!(Brief::Plain(waiting()).number(), None);
-        let mut numbers = std::collections::BTreeSet::new();
-        for said in Said::ALL {
-            for source in [None, Some(Source::Host), Some(Source::Prose)] {
-                let mut plain = Plain { source, asks: true, ..Plain::of(&Evidence::default()) };
-                for _ in 0..MOST_SAID {
-                    plain.say(*said);
-                    assert!(numbers.insert(plain.number()));
-                }
-            }
-        }
-        for plain in [
-            unlimited,
-            Plain { asks: true, ..unlimited },
-            Plain { outcome: Verdict::Succeeded, ..unlimited },
-            Plain { marker: Marker::Found, ..unlimited },
-            Plain { output: OutputState::Unchecked, ..unlimited },
-        ] {
-            assert!(numbers.insert(plain.number()));
-        }
-        assert!(numbers.last().is_some_and(|largest| *largest < 1 << 53));
     }
 
     #[test]
