@@ -1,6 +1,6 @@
 //! The schema engine for others: a slim build can ask this one, and then decides to the byte as the full build does.
 
-use turnlatch::{Check, Limits, OutputSchema, SchemaProblem, Writable, Writer, json_text};
+use turnlatch::{Check, Limits, OutputSchema, json_text};
 use wasm_bindgen::prelude::*;
 
 use crate::convert::{read_json, text};
@@ -13,19 +13,7 @@ const LIMITS: Limits = Limits { schema_bytes: usize::MAX, json_depth: Limits::MA
 #[wasm_bindgen]
 pub fn schema_problems(schema: &[u8]) -> Result<String, Failed> {
     let problems = OutputSchema::compile(text(schema)?, &LIMITS).err().unwrap_or_default();
-    Ok(json_text(&problems.into_iter().map(Row).collect::<Vec<_>>()))
-}
-
-struct Row(SchemaProblem);
-
-impl Writable for Row {
-    fn write(&self, out: &mut Writer) {
-        out.object(|out| {
-            out.member("code", &self.0.code);
-            out.member("path", &self.0.path);
-            out.member("message", &self.0.message);
-        });
-    }
+    Ok(json_text(&problems))
 }
 
 /// What is wrong with an instance: `valid`, `too_much_work`, or a list of violations.

@@ -1,6 +1,7 @@
 //! Journals and their entries. They cross as text and nothing of them stays here, so nobody has to free them.
 
-use turnlatch::{Effect, Journal, JournalEntry, Writable, Writer, json_text};
+use serde::Serialize;
+use turnlatch::{Effect, Journal, JournalEntry, json_text};
 use wasm_bindgen::prelude::*;
 
 use crate::convert::{read_texts, text};
@@ -26,14 +27,15 @@ fn read_entry(entry: &[u8], judged: Option<&[u8]>) -> Result<JournalEntry, Faile
     JournalEntry::from_json(text(entry)?, judged).map_err(|error| not_loaded(&error))
 }
 
-struct Loaded(Journal);
+#[derive(Serialize)]
+struct Loaded<'j> {
+    run_id: &'j str,
+    lines: Vec<String>,
+}
 
-impl Writable for Loaded {
-    fn write(&self, out: &mut Writer) {
-        out.object(|out| {
-            out.member("run_id", &self.0.run_id());
-            out.member("lines", &self.0.lines());
-        });
+impl<'j> From<&'j Journal> for Loaded<'j> {
+    fn from(journal: &'j Journal) -> Loaded<'j> {
+        Loaded { run_id: journal.run_id(), lines: journal.lines() }
     }
 }
 
@@ -41,13 +43,13 @@ impl Writable for Loaded {
 #[wasm_bindgen]
 pub fn journal_from_json(document: &[u8]) -> Result<String, Failed> {
     let journal = Journal::from_json(text(document)?).map_err(|error| not_loaded(&error))?;
-    Ok(json_text(&Loaded(journal)))
+    Ok(json_text(&Loaded::from(&journal)))
 }
 
 /// Reads a journal back from its lines, which may be written in other ways than ours.
 #[wasm_bindgen]
 pub fn journal_from_lines(run_id: &[u8], lines: &[u8]) -> Result<String, Failed> {
-    Ok(json_text(&Loaded(chained(run_id, lines)?)))
+    Ok(json_text(&Loaded::from(&chained(run_id, lines)?)))
 }
 
 /// A journal's document.
@@ -63,20 +65,11 @@ pub fn record_to_json(plan: u32, run_id: &[u8], lines: &[u8]) -> Result<String, 
     Ok(chained(run_id, lines)?.to_record(&plan))
 }
 
+#[derive(Serialize)]
 struct Record {
     plan: u32,
     run_id: String,
     lines: Vec<String>,
-}
-
-impl Writable for Record {
-    fn write(&self, out: &mut Writer) {
-        out.object(|out| {
-            out.member("plan", &self.plan);
-            out.member("run_id", &self.run_id);
-            out.member("lines", &self.lines);
-        });
-    }
 }
 
 /// Reads a record back, as its plan's handle and its lines.
@@ -87,18 +80,10 @@ pub fn record_from_json(document: &[u8]) -> Result<String, Failed> {
     Ok(json_text(&Record { plan: PLANS.with(|plans| plans.add(plan.into())), run_id, lines }))
 }
 
+#[derive(Serialize)]
 struct Replayed<'a> {
     handle: u32,
-    effects: &'a Vec<Vec<Effect>>,
-}
-
-impl Writable for Replayed<'_> {
-    fn write(&self, out: &mut Writer) {
-        out.object(|out| {
-            out.member("handle", &self.handle);
-            out.member("effects", self.effects);
-        });
-    }
+    effects: &'a [Vec<Effect>],
 }
 
 /// Makes a run again from its plan and journal.

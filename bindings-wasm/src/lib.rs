@@ -19,9 +19,10 @@ mod table;
 #[cfg(feature = "slim")]
 mod validator;
 
+use serde_json::json;
 use turnlatch::{
-    Code, Event, ExecutionMode, HostSettings, Job, Limits, Manifest, PatchWording, RequestKind, RunPlan, RunRequest,
-    Writable, Writer, json_text,
+    Code, Event, ExecutionMode, HostSettings, Limits, Manifest, PatchWording, RequestKind, RunPlan, RunRequest,
+    json_text,
 };
 use wasm_bindgen::prelude::*;
 
@@ -82,23 +83,11 @@ fn manifest(runner: &[u8], schemas: [Option<Box<[u8]>>; 3]) -> Result<Manifest, 
     })
 }
 
-struct ReadJob(Job);
-
-impl Writable for ReadJob {
-    fn write(&self, out: &mut Writer) {
-        out.object(|out| {
-            out.member("skill", &self.0.skill);
-            out.member("run_id", &self.0.run_id);
-            out.member("request", &self.0.request.0);
-        });
-    }
-}
-
 /// Reads the body of a request for a new run.
 #[wasm_bindgen]
 pub fn read_job(body: &[u8], run_id: &[u8]) -> Result<String, Failed> {
     let job = turnlatch::read_job(text(body)?, text(run_id)?).map_err(|refusal| refused(&refusal))?;
-    Ok(json_text(&ReadJob(job)))
+    Ok(json_text(&json!({ "skill": job.skill, "run_id": job.run_id, "request": job.request.0 })))
 }
 
 /// Reads the body of a request to a run as its event.
@@ -161,21 +150,8 @@ pub fn codes() -> String {
 #[wasm_bindgen]
 #[must_use]
 pub fn codes() -> String {
-    json_text(&Code::ALL.iter().copied().map(BareCode).collect::<Vec<_>>())
-}
-
-#[cfg(not(feature = "full"))]
-struct BareCode(Code);
-
-#[cfg(not(feature = "full"))]
-impl Writable for BareCode {
-    fn write(&self, out: &mut Writer) {
-        out.object(|out| {
-            out.member("code", &self.0);
-            out.member("kind", &self.0.kind());
-            out.member("http", &self.0.http());
-        });
-    }
+    let bare = |code: &Code| json!({ "code": code, "kind": code.kind(), "http": code.http() });
+    json_text(&Code::ALL.iter().map(bare).collect::<Vec<_>>())
 }
 
 /// The run that asked for this slot.

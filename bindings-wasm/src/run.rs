@@ -3,7 +3,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use turnlatch::{Applied, Effect, Event, Found, JournalEntry, Run, Status, Value, Writable, Writer, json_text};
+use serde::Serialize;
+use turnlatch::{Applied, Effect, Event, Found, JournalEntry, Receipt, Run, Status, Value, json_text};
 use wasm_bindgen::prelude::*;
 
 use crate::convert::{read_json, read_list, text, time};
@@ -11,16 +12,13 @@ use crate::errors::{Failed, misuse, not_loaded, rejected};
 use crate::table::{PLANS, RUNS};
 
 /// What came of an event, without what may be long or is seldom read.
-struct StepOut<'a>(&'a Applied);
-
-impl Writable for StepOut<'_> {
-    fn write(&self, out: &mut Writer) {
-        out.object(|out| {
-            out.member("effects", &self.0.effects);
-            out.member("receipt", &self.0.receipt);
-            out.member("revision", &self.0.entry.as_ref().map(|entry| entry.revision));
-        });
-    }
+#[derive(Serialize)]
+struct StepOut<'a> {
+    effects: &'a [Effect],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    receipt: Option<&'a Receipt>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    revision: Option<u64>,
 }
 
 /// What came of an event as JSON texts: the step, its observation, its journal entry, and how a turn was judged. Most hosts
@@ -28,11 +26,13 @@ impl Writable for StepOut<'_> {
 fn texts_of(applied: &Applied) -> Vec<JsValue> {
     let entry = applied.entry.as_ref();
     #[cfg(feature = "observe")]
-    let observed = applied.observed.as_ref().map(|observed| json_text(observed));
+    let observed = applied.observed.as_ref().map(json_text);
     #[cfg(not(feature = "observe"))]
     let observed = None;
-    let step = Some(json_text(&StepOut(applied)));
-    let texts = [step, observed, entry.map(|entry| json_text(entry)), entry.and_then(JournalEntry::judged_json)];
+    let Applied { effects, receipt, .. } = applied;
+    let revision = entry.map(|entry| entry.revision);
+    let step = Some(json_text(&StepOut { effects, receipt: receipt.as_ref(), revision }));
+    let texts = [step, observed, entry.map(json_text), entry.and_then(JournalEntry::judged_json)];
     texts.into_iter().map(JsValue::from).collect()
 }
 

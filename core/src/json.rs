@@ -4,6 +4,7 @@
 //! than it tells: where a broken object broke (so that a search in prose goes on from there and stays linear), which
 //! top-level members there are, and whether a key stands twice.
 
+#[cfg(feature = "flat-documents")]
 mod cursor;
 #[cfg(feature = "flat-documents")]
 mod flat;

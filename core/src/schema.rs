@@ -49,7 +49,7 @@ struct Compiled {
 }
 
 /// One reason why a text is not a schema that can be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SchemaProblem {
     /// What it is.
     pub code: Code,

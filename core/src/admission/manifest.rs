@@ -164,7 +164,7 @@ impl<'a> Reader<'a> {
 
     /// A schema given beside the manifest, or inside it.
     fn schema(&mut self, field: &str, given: Option<&str>) -> Option<OutputSchema> {
-        let inside = self.runner.get(field).map(|schema| json_text(schema));
+        let inside = self.runner.get(field).map(json_text);
         let root = if given.is_some() { field.to_owned() } else { format!("runner/{field}") };
         match OutputSchema::compile(given.or(inside.as_deref())?, &self.host.limits) {
             Ok(schema) if schema.can_check() => Some(schema),

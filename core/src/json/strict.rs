@@ -104,7 +104,7 @@ fn place(at: &serde_path_to_error::Path, invalid: &Invalid) -> String {
     for segment in segments {
         match segment {
             Segment::Map { key } => push_member(&mut path, key),
-            Segment::Seq { index } => path.push_str(&format!("[{index}]")),
+            Segment::Seq { index } => path.extend(["[", &index.to_string(), "]"]),
             Segment::Enum { .. } | Segment::Unknown => {}
         }
     }
@@ -279,7 +279,7 @@ impl<'de> Deserializer<'de> for Strict {
     }
 }
 
-impl<'de> IntoDeserializer<'de, Invalid> for Strict {
+impl IntoDeserializer<'_, Invalid> for Strict {
     type Deserializer = Strict;
 
     fn into_deserializer(self) -> Strict {

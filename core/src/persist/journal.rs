@@ -51,7 +51,7 @@ impl JournalEntry {
     /// What a turn was judged to be as JSON text, which [`JournalEntry::from_json`] takes back.
     #[must_use]
     pub fn judged_json(&self) -> Option<String> {
-        self.judgement().map(|judged| json_text(judged))
+        self.judgement().map(json_text)
     }
 
     pub(crate) fn judgement(&self) -> Option<&Judgement> {
@@ -177,7 +177,7 @@ impl Journal {
     /// The entries as JSON texts, one each, for a store that appends them one by one.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
-        self.links.iter().map(|link| json_text(link)).collect()
+        self.links.iter().map(json_text).collect()
     }
 
     /// Reads a journal back from the texts of its entries and checks its chain.

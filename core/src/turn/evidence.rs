@@ -192,7 +192,7 @@ impl<'r> Reader<'r> {
         if let Value::Object(members) = &mut output {
             let marker = members.shift_remove(DONE_MARKER);
             let form = question::form_of(members);
-            self.markers.count(marker.as_ref().map(|marker| json_text(marker)).as_deref());
+            self.markers.count(marker.as_ref().map(json_text).as_deref());
             self.mentioned |= marker.is_some();
             let asks = marker != Some(Value::Bool(true)) && self.takes_for_question(form, members);
             if asks {

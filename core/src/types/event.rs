@@ -89,11 +89,11 @@ pub struct TurnReport {
     /// What the agent's program printed, in place of `output`, `messages` and `text`; decoded when the event is applied.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg(feature = "streams")]
-    pub stream: Option<Stream>,
+    pub stream: Option<Box<Stream>>,
     /// What the agent's program printed, which this build cannot decode.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg(not(feature = "streams"))]
-    pub stream: Option<Value>,
+    pub stream: Option<Box<Value>>,
     /// What was strange about the agent's stream; the decision goes on telling it.
     #[serde(default, deserialize_with = "or_null", skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<Note>,
@@ -416,6 +416,7 @@ pub(crate) fn or_null<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializ
 }
 
 /// Null is no output: what `output: parsed ?? null` means.
+#[expect(clippy::ref_option, reason = "serde hands over the field")]
 fn is_no_output(output: &Option<Value>) -> bool {
     matches!(output, None | Some(Value::Null))
 }
@@ -452,13 +453,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_program_printed_may_come_beside_the_report() {
-        let stdout = "{\"type\":\"x\"}\n\"";
-        let report = r#"{"type":"turn_finished","attempt_number":1,"stream":{"format":"codex-jsonl","exit_code":0}}"#;
-        let mut whole = parse(report).unwrap();
-        whole["stream"]["stdout"] = Value::from(stdout);
-        assert_eq!(Event::from_json_and_stdout(report, stdout), Event::from_value(whole));
-        assert!(Event::from_json_and_stdout(r#"{"type":"cancel"}"#, stdout).is_ok());
-        assert!(Event::from_json_and_stdout("{", stdout).is_err());
+    fn serde_json_reads_an_event_wherever_its_type_stands_and_writes_it_back() {
+        let event = Event::TurnFinished(TurnReport::with_text(1, "hi"));
+        let text = r#"{"type":"turn_finished","attempt_number":1,"text":"hi"}"#;
+        assert_eq!(serde_json::to_string(&event).unwrap(), text);
+        for text in [text, r#"{"attempt_number":1,"type":"turn_finished","text":"hi"}"#] {
+            assert_eq!(serde_json::from_str::<Event>(text).unwrap(), event);
+        }
+        for bad in [r#"{"attempt_number":1}"#, r#"{"type":"turn_finished"}"#, r#"{"type":"cancel","who":1}"#, "[]"] {
+            assert!(serde_json::from_str::<Event>(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_stream_is_decoded_when_the_event_is_read() {
+        let event = r#"{"type":"turn_finished","attempt_number":1,"stream":{"format":"text","stdout":"hi"}}"#;
+        let Ok(Event::TurnFinished(report)) = Event::from_json(event) else { panic!("a turn") };
+        assert!(report.stream.is_none() && report.messages.is_some());
     }
 }

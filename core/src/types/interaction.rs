@@ -213,6 +213,7 @@ mod optional_json_text {
     use super::parse;
     use crate::json::Value;
 
+    #[expect(clippy::ref_option, reason = "serde hands over the field")]
     pub(super) fn serialize<S: Serializer>(value: &Option<Value>, serializer: S) -> Result<S::Ok, S::Error> {
         match value {
             Some(value) => serializer.collect_str(value),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// The folders, from what knows nothing to what knows everything. A folder imports from its own level only itself.
 const LEVELS: [&[&str]; 8] = [
-    &["types", "text", "read", "write", "wire"],
+    &["types", "text"],
     &["json"],
     &["schema", "agents"],
     &["admission", "turn"],
@@ -22,7 +22,6 @@ const BACK: &[&str] = &[
     "admission/lint -> turn",
     "lifecycle/run -> inspect",
     "lifecycle/run -> persist",
-    "read -> json",
     "types/effect -> json",
     "types/event -> agents",
     "types/event -> json",
@@ -32,8 +31,6 @@ const BACK: &[&str] = &[
     "types/plan -> json",
     "types/plan -> persist",
     "types/plan -> schema",
-    "types/state -> json",
-    "write -> json",
 ];
 
 #[test]
@@ -56,7 +53,7 @@ fn imports_point_one_way() {
     assert!(gone.is_empty(), "no longer there, take them off the list: {gone:#?}");
 }
 
-/// `text`, `read` and `write` stand beside `types` and may import each other.
+/// `text` stands beside `types`, and they may import each other.
 fn same_ground(one: &str, other: &str) -> bool {
     level(one) == 0 && level(other) == 0
 }
