@@ -11,10 +11,10 @@ mod rows;
 mod turn;
 
 use crate::json::Value;
-use crate::json::strict::{Invalid, from_value};
 use crate::types::codes::Note;
 use crate::types::event::{Message, TurnReport, Usage};
 use crate::types::receipt::Rejected;
+use crate::types::strict::{Invalid, from_value};
 use serde::{Deserialize, Serialize};
 
 pub use decoder::{StreamDecoder, decode_stream};

@@ -4,6 +4,7 @@
 //! than it tells: where a broken object broke (so that a search in prose goes on from there and stays linear), which
 //! top-level members there are, and whether a key stands twice.
 
+mod builder;
 #[cfg(feature = "flat-documents")]
 mod cursor;
 #[cfg(feature = "flat-documents")]
@@ -13,7 +14,6 @@ mod instance;
 #[cfg(feature = "streams")]
 mod outline;
 mod scanner;
-pub(crate) mod strict;
 mod strings;
 #[cfg(not(feature = "flat-documents"))]
 mod tree;
@@ -24,6 +24,7 @@ use serde::Serialize;
 
 use crate::types::codes::Code;
 use crate::types::limits::Limits;
+pub(crate) use builder::build;
 #[cfg(feature = "flat-documents")]
 pub use flat::Document;
 #[cfg(feature = "flat-documents")]
@@ -34,7 +35,6 @@ pub(crate) use instance::{BYTES_PER_UNIT, Instance, Look, size, text_size};
 pub(crate) use outline::{Item, Outline};
 pub(crate) use scanner::{Container, Member, Scanner, Shape};
 pub use serde_json::Value;
-pub(crate) use strict::build;
 #[cfg(not(feature = "flat-documents"))]
 pub use tree::Document;
 

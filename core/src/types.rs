@@ -8,5 +8,6 @@ pub(crate) mod limits;
 pub(crate) mod plan;
 pub(crate) mod receipt;
 pub(crate) mod state;
+pub(crate) mod strict;
 pub(crate) mod tagged;
 pub(crate) mod time;

@@ -3,7 +3,6 @@
 use serde::de::DeserializeOwned;
 
 use super::{Problem, RunRequest, found, is_run_id};
-use crate::json::strict::from_value;
 use crate::json::{self, Map, Value};
 use crate::text;
 use crate::types::codes::{Code, Note};
@@ -11,6 +10,7 @@ use crate::types::limits::Limits;
 use crate::types::plan::{
     DEFAULT_SESSION_TIMEOUT_SEC, ExecutionMode, InterruptedTurn, MAX_SESSION_TIMEOUT_SEC, Profile, SoftCompletion,
 };
+use crate::types::strict::from_value;
 
 /// A request as far as it could be read.
 pub(super) struct Options {

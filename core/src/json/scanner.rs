@@ -324,7 +324,7 @@ impl<'t> Scanner<'t> {
 fn is_held(token: &str) -> bool {
     // Without a power of ten it takes more than 300 digits to be too large, and nearly every number is such a one.
     let is_plain = token.len() <= 300 && !token.bytes().any(|byte| matches!(byte, b'e' | b'E'));
-    is_plain || token.parse::<f64>().is_ok_and(f64::is_finite)
+    is_plain || serde_json::from_str::<f64>(token).is_ok()
 }
 
 /// A wanted member whose value has not ended yet.

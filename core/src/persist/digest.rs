@@ -4,8 +4,8 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::json::Value;
-use crate::json::strict::Invalid;
 use crate::types::codes::Code;
+use crate::types::strict::Invalid;
 
 /// A snapshot or journal that was not loaded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]

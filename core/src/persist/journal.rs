@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 use crate::json::json_text;
-use crate::json::strict::{Invalid, from_value};
 use crate::json::{self, MAX_DOCUMENT_DEPTH, Value};
 use crate::lifecycle::invariants;
 use crate::lifecycle::run::{Prepared, Run};
@@ -15,6 +14,7 @@ use crate::types::codes::Code;
 use crate::types::effect::Effect;
 use crate::types::event::{Event, RecordedTurn};
 use crate::types::plan::RunPlan;
+use crate::types::strict::{Invalid, from_value};
 use crate::types::time::Timestamp;
 
 /// The version of the format that this version of the library writes.

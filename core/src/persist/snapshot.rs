@@ -3,7 +3,6 @@
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use crate::json::strict::from_value;
 use crate::json::{self, json_text};
 use crate::lifecycle::invariants;
 use crate::lifecycle::run::{Life, Run};
@@ -12,6 +11,7 @@ use crate::types::codes::Code;
 use crate::types::interaction::InteractionRecord;
 use crate::types::limits::Limits;
 use crate::types::plan::RunPlan;
+use crate::types::strict::from_value;
 
 /// The version of the format that this version of the library writes.
 pub const SNAPSHOT_VERSION: u64 = 1;

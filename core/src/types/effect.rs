@@ -1,15 +1,18 @@
 //! Effects: what the host must do, told by the core.
 
 use crate::json::Value;
-use crate::json::strict;
 use crate::text::push_number;
 use crate::types::receipt::Rejected;
 use crate::types::state::Status;
+use crate::types::strict;
+use crate::types::tagged::{self, Tagged};
 use crate::types::time::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// One thing to do, and its id `run_id/revision/n`: doing it twice under the same id equals doing it once.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Effect {
     /// What to do.
     #[serde(flatten)]
@@ -19,7 +22,7 @@ pub struct Effect {
 }
 
 /// What the host must do.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Action {
     /// Ask for a slot; answer with `slot_granted` when there is one.
@@ -103,6 +106,65 @@ pub struct ResumeFrom {
     pub interaction_id: u64,
     /// The answer.
     pub response: String,
+}
+
+impl<'de> Deserialize<'de> for Effect {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Effect, D::Error> {
+        tagged::deserialize(deserializer)
+    }
+}
+
+impl<'de> Tagged<'de> for Effect {
+    const TAG: &'static [&'static str; 1] = &["type"];
+
+    fn read<A: MapAccess<'de>>(name: String, rest: MapAccessDeserializer<A>) -> Result<Effect, A::Error> {
+        /// Whatever the effect is, these are the members it may have.
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Members {
+            id: String,
+            attempt_number: Option<u32>,
+            slot_id: Option<String>,
+            resume: Option<ResumeFrom>,
+            interaction_id: Option<u64>,
+            response: Option<String>,
+            at: Option<Timestamp>,
+            what: Option<Notice>,
+            status: Option<Status>,
+        }
+
+        fn given<T, E: Error>(member: Option<T>, name: &'static str) -> Result<T, E> {
+            member.ok_or_else(|| E::missing_field(name))
+        }
+
+        let members = Members::deserialize(rest)?;
+        let attempt_number = given(members.attempt_number, "attempt_number");
+        let slot_id = given(members.slot_id, "slot_id");
+        let interaction_id = given(members.interaction_id, "interaction_id");
+        let action = match name.as_str() {
+            "acquire_slot" => Action::AcquireSlot { slot_id: slot_id? },
+            "release_slot" => Action::ReleaseSlot { slot_id: slot_id? },
+            "start_turn" => {
+                Action::StartTurn { attempt_number: attempt_number?, slot_id: slot_id?, resume: members.resume }
+            }
+            "inject_reply" => Action::InjectReply {
+                attempt_number: attempt_number?,
+                slot_id: slot_id?,
+                interaction_id: interaction_id?,
+                response: given(members.response, "response")?,
+            },
+            "terminate_process" => Action::TerminateProcess { attempt_number: attempt_number?, slot_id: slot_id? },
+            "set_timer" => Action::SetTimer { interaction_id: interaction_id?, at: given(members.at, "at")? },
+            "cancel_timer" => Action::CancelTimer { interaction_id: interaction_id? },
+            "notify" => Action::Notify {
+                what: given(members.what, "what")?,
+                status: given(members.status, "status")?,
+                interaction_id: interaction_id.ok(),
+            },
+            _ => return Err(A::Error::custom("has no effect's name as its `type`")),
+        };
+        Ok(Effect { action, id: members.id })
+    }
 }
 
 impl Effect {

@@ -6,12 +6,13 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 #[cfg(feature = "streams")]
 use crate::agents::{Stream, decode_stream};
-use crate::json::{self, Value, json_text, strict};
+use crate::json::{self, Value, json_text};
 use crate::text;
 use crate::turn::gate::Judged;
 use crate::types::codes::{Code, Note};
 use crate::types::limits::Limits;
 use crate::types::receipt::Rejected;
+use crate::types::strict;
 use crate::types::tagged::{self, NoMembers, Tagged};
 use crate::types::time::Timestamp;
 

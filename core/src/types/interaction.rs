@@ -192,10 +192,10 @@ mod json_text {
     use serde::{Deserialize, Deserializer, Serializer, de};
 
     use super::{FreeForm, parse};
-    use crate::json::Value;
+    use crate::json::{self, Value};
 
     pub(super) fn serialize<S: Serializer>(members: &FreeForm, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&Value::Object(members.to_map()))
+        serializer.serialize_str(&json::json_text(&**members))
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<FreeForm, D::Error> {
@@ -211,12 +211,12 @@ mod optional_json_text {
     use serde::{Deserialize, Deserializer, Serializer};
 
     use super::parse;
-    use crate::json::Value;
+    use crate::json::{self, Value};
 
     #[expect(clippy::ref_option, reason = "serde hands over the field")]
     pub(super) fn serialize<S: Serializer>(value: &Option<Value>, serializer: S) -> Result<S::Ok, S::Error> {
         match value {
-            Some(value) => serializer.collect_str(value),
+            Some(value) => serializer.serialize_str(&json::json_text(value)),
             None => serializer.serialize_none(),
         }
     }

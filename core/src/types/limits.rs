@@ -1,7 +1,7 @@
 //! How much of anything the core takes in before it says no (BAD-2).
 
 use crate::json::Value;
-use crate::json::strict;
+use crate::types::strict;
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// Sizes beyond which input is refused or cut; part of the plan, so that a replay decides with the same ones.

@@ -4,11 +4,11 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::json;
-use crate::json::strict;
 use crate::persist::digest::LoadError;
 use crate::schema::OutputSchema;
 use crate::types::codes::{Code, Note};
 use crate::types::limits::Limits;
+use crate::types::strict;
 use crate::types::tagged::{self, Tagged};
 use serde::de::MapAccess;
 use serde::de::value::MapAccessDeserializer;
