@@ -4,81 +4,58 @@
 //! Rows are decoded as they come, however they are cut, and what a decoder keeps is bounded whatever it is fed. Each format
 //! has a file of its own that says what its rows mean; `decoder` finds the rows.
 
+mod content;
 mod decoder;
 mod failure;
+mod fields;
+#[expect(clippy::struct_field_names, reason = "fields have the names that the vendors gave them")]
 mod formats;
-mod rows;
+mod row;
+mod shown;
 mod turn;
 
 use crate::json::Value;
+use crate::read::{Misread, read};
 use crate::types::codes::Note;
 use crate::types::event::{Message, TurnReport, Usage};
 use crate::types::receipt::Rejected;
-use crate::types::strict::{Invalid, from_value};
-use serde::{Deserialize, Serialize};
+use crate::wire::record;
+use crate::write::writable;
 
 pub use decoder::{StreamDecoder, decode_stream};
-
-/// How an agent's command line writes its turn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum StreamFormat {
-    /// Everything is the assistant's text.
-    #[default]
-    Text,
-    /// JSON lines with `role` and `text` (or `content`); a line that is none of these is never the assistant's.
-    Ndjson,
-    /// `codex exec --json`.
-    CodexJsonl,
-    /// `claude --print --output-format stream-json --verbose`.
-    ClaudeStreamJson,
-    /// `qwen --output-format stream-json`: Claude's rows, but an error is told in the assistant's text alone.
-    QwenStreamJson,
-    /// `gemini --output-format stream-json`.
-    GeminiStreamJson,
-    /// `gemini --output-format json`: one object, at the end; of a failed turn at the end of stderr.
-    GeminiJson,
-    /// `opencode run --format json`.
-    OpencodeJson,
-    /// `pi --print --mode json`.
-    PiJson,
-    /// What an agent of the Agent Client Protocol answers: one process for many turns.
-    Acp,
-}
+pub use formats::StreamFormat;
 
 /// Everything that an agent's process printed in a turn.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stream {
     /// How it is written.
     pub format: StreamFormat,
     /// What it printed.
     pub stdout: String,
     /// What it complained of. Nothing is decided by it, but by [`StreamFormat::GeminiJson`], which tells failures there.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub stderr: Option<String>,
     /// How the process ended; absent while it goes on living.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i64>,
 }
 
+record!(Stream { format, stdout, stderr, exit_code });
+
 /// What a turn's stream says.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Decoded {
     /// The words of the assistant, and beginnings of what tools, users and thoughts said between them.
     pub messages: Vec<Message>,
     /// By which the agent's session can be resumed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub session_handle: Option<String>,
     /// Why the turn failed, as a code.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub failure_reason: Option<String>,
     /// What the turn cost, as far as the agent tells.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
     /// What was strange on the way.
     pub diagnostics: Vec<Note>,
 }
+
+writable!(Decoded { messages, session_handle, failure_reason, usage, diagnostics });
 
 /// How a process takes its turns that lives on after one.
 #[derive(Clone, Debug, Default)]
@@ -99,7 +76,7 @@ impl Sticky {
 }
 
 /// What came of some bytes.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// What was said, in order, for people who look on.
     pub pieces: Vec<Piece>,
@@ -111,8 +88,10 @@ pub struct Progress {
     pub write: Vec<String>,
 }
 
+writable!(Progress { pieces, turn_over, stop, write });
+
 /// A piece of a message, as it came.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
     /// Which message of the turn it belongs to, counted from 0; pieces of one message are joined.
     pub message: u64,
@@ -122,21 +101,7 @@ pub struct Piece {
     pub text: String,
 }
 
-impl StreamFormat {
-    /// The format with this name.
-    ///
-    /// # Errors
-    /// [`Rejected`] with `EVENT_MALFORMED` if there is none.
-    pub fn from_name(name: &str) -> Result<StreamFormat, Rejected> {
-        from_value(Value::String(name.to_owned()))
-            .map_err(|misread: Invalid| Rejected::malformed(misread.sentence("the stream's format")))
-    }
-
-    /// Whether a turn that came to its end has said so.
-    const fn has_end_row(self) -> bool {
-        !matches!(self, StreamFormat::Text | StreamFormat::Ndjson)
-    }
-}
+writable!(Piece { message, role, text });
 
 impl Stream {
     /// Reads a stream from a value that a binding made of its runtime's own data.
@@ -144,7 +109,7 @@ impl Stream {
     /// # Errors
     /// [`Rejected`] with `EVENT_MALFORMED` if it is not in the documented form.
     pub fn from_value(value: Value) -> Result<Stream, Rejected> {
-        from_value(value).map_err(|misread: Invalid| Rejected::malformed(misread.sentence("the stream")))
+        read(value).map_err(|misread: Misread| Rejected::malformed(misread.sentence("the stream")))
     }
 }
 

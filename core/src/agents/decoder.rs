@@ -1,11 +1,10 @@
 //! Reading a stream while it is written: rows are put together from chunks and handed to their format.
 
-use super::formats::{acp, claude, codex, gemini, ndjson, opencode, pi};
-use super::rows::MAX_ROW_DEPTH;
+use super::formats::{EndOfTurn, Framing};
+use super::row::Row;
 use super::turn::Turn;
 use super::{Decoded, Progress, Sticky, Stream, StreamFormat};
-use crate::json::json_text;
-use crate::json::{self, Outline};
+use crate::json;
 use crate::types::limits::Limits;
 use crate::types::receipt::Rejected;
 
@@ -53,16 +52,18 @@ impl StreamDecoder {
     /// [`Rejected`] with `EVENT_MALFORMED` if the format cannot say when a turn is over.
     pub fn sticky(format: StreamFormat, text_limit: usize, sticky: Sticky) -> Result<StreamDecoder, Rejected> {
         let is_line = |line: &str| !line.is_empty() && !line.contains(['\n', '\r']);
-        let fits = match (format, &sticky.end_of_turn) {
-            (StreamFormat::Text | StreamFormat::Ndjson, Some(line)) => is_line(line),
-            (StreamFormat::ClaudeStreamJson | StreamFormat::Acp, None) => true,
+        let fits = match (format.decoder().end_of_turn(), &sticky.end_of_turn) {
+            (Some(EndOfTurn::Line), Some(line)) => is_line(line),
+            (Some(EndOfTurn::Row), None) => true,
             _ => false,
         };
         if !fits {
-            return Err(Rejected::malformed(
-                "a process lives on after a turn with `claude-stream-json` and `acp`, which say themselves when a turn \
-                 is over, and with `text` and `ndjson`, which need one line for `end_of_turn`",
-            ));
+            return Err(Rejected::malformed(format!(
+                "a process lives on after a turn with {}, which say themselves when a turn is over, and with {}, which \
+                 need one line for `end_of_turn`",
+                names_ending_by(EndOfTurn::Row),
+                names_ending_by(EndOfTurn::Line),
+            )));
         }
         Ok(StreamDecoder { sticky: Some(sticky), ..StreamDecoder::new(format, text_limit) })
     }
@@ -71,13 +72,7 @@ impl StreamDecoder {
     /// as it is, and then the end of its input.
     pub fn prompt(&mut self, words: &str) -> String {
         let Some(sticky) = &mut self.sticky else { return words.to_owned() };
-        match self.format {
-            StreamFormat::ClaudeStreamJson => claude::prompt(words),
-            StreamFormat::Acp => sticky.conversation.prompt(words),
-            StreamFormat::Text => words.replace("\r\n", " ").replace(ends_line, " ") + "\n",
-            // Nothing of it is lost in a string.
-            _ => json_text(&words) + "\n",
-        }
+        self.format.decoder().prompt(words, sticky)
     }
 
     /// Takes the next bytes of stdout, cut anywhere, and says what they brought. When a turn is over, what a sticky
@@ -111,7 +106,7 @@ impl StreamDecoder {
 
     fn end_turn(&mut self, stderr: &str, exit_code: Option<i64>) -> Decoded {
         let mut turn = std::mem::replace(&mut self.turn, Turn::new(self.text_limit));
-        turn.tell_exit(exit_code, stderr, self.format.has_end_row());
+        turn.tell_exit(exit_code, stderr, self.format.decoder().has_end_row());
         turn.decoded()
     }
 
@@ -138,10 +133,10 @@ impl StreamDecoder {
 
     /// Reads the bytes, or those of them that belong to this turn. Returns how many are left.
     fn read(&mut self, bytes: &[u8]) -> usize {
-        match self.format {
-            StreamFormat::Text if self.sticky.is_none() => self.feed_text(bytes),
-            StreamFormat::GeminiJson => self.keep(bytes),
-            _ => return self.feed_rows(bytes),
+        match self.format.decoder().framing() {
+            Framing::Text if self.sticky.is_none() => self.feed_text(bytes),
+            Framing::Whole => self.keep(bytes),
+            Framing::Text | Framing::Rows => return self.feed_rows(bytes),
         }
         0
     }
@@ -181,7 +176,7 @@ impl StreamDecoder {
             self.begun.extend_from_slice(bytes);
         }
         // A line of text that is longer than a turn may be is not waited for.
-        if self.format == StreamFormat::Text && self.begun.len() > self.text_limit {
+        if self.format.decoder().framing() == Framing::Text && self.begun.len() > self.text_limit {
             let line = std::mem::take(&mut self.begun);
             self.feed_text(&line);
         }
@@ -213,41 +208,20 @@ impl StreamDecoder {
             self.turn.is_over = true;
             return;
         }
-        if self.format == StreamFormat::Text {
+        let decoder = self.format.decoder();
+        if decoder.framing() == Framing::Text {
             self.turn.say_piece(text);
             self.turn.say_piece("\n");
             return;
         }
-        // Each of these repeats the whole message so far, and the row that ends it has all of it.
-        if self.format == StreamFormat::PiJson && text.starts_with(r#"{"type":"message_update""#) {
+        if decoder.is_skipped(text) || json::trim(text).is_empty() {
             return;
         }
-        if json::trim(text).is_empty() {
-            return;
-        }
-        let outline = Outline::read(text, MAX_ROW_DEPTH).ok();
-        let Some(row) = outline.as_ref().map(Outline::whole).filter(|whole| whole.is_object()) else {
-            self.turn.unknown(text);
-            return;
-        };
-        let turn = &mut self.turn;
-        let is_known = match self.format {
-            StreamFormat::Text | StreamFormat::GeminiJson => true,
-            StreamFormat::Ndjson => ndjson::row(turn, row),
-            StreamFormat::CodexJsonl => codex::row(turn, row),
-            StreamFormat::ClaudeStreamJson | StreamFormat::QwenStreamJson => claude::row(turn, row),
-            StreamFormat::GeminiStreamJson => gemini::row(turn, row),
-            StreamFormat::OpencodeJson => opencode::row(turn, row),
-            StreamFormat::PiJson => pi::row(turn, row),
-            StreamFormat::Acp => {
-                let is_known = acp::row(turn, row, self.sticky.as_ref().map(|sticky| &sticky.conversation));
-                if let Some(sticky) = &mut self.sticky {
-                    sticky.conversation.answer(row, &sticky.work_folder);
-                }
-                is_known
-            }
-        };
-        if !is_known {
+        let known = Row::parse(text).and_then(|row| match &mut self.sticky {
+            Some(sticky) => decoder.sticky_row(&mut self.turn, &row, sticky),
+            None => decoder.row(&mut self.turn, &row),
+        });
+        if known.is_none() {
             self.turn.unknown(text);
         }
     }
@@ -258,24 +232,21 @@ impl StreamDecoder {
         if self.turn.is_too_large() {
             return;
         }
-        match self.format {
-            StreamFormat::Text if self.sticky.is_none() => {
+        let decoder = self.format.decoder();
+        match decoder.framing() {
+            Framing::Text if self.sticky.is_none() => {
                 self.turn.is_not_utf8 |= !std::mem::take(&mut self.begun).is_empty();
             }
-            StreamFormat::GeminiJson if std::mem::take(&mut self.skipping) => self.turn.rows_too_long += 1,
-            StreamFormat::GeminiJson => match String::from_utf8(std::mem::take(&mut self.begun)) {
-                Ok(stdout) => gemini::whole(&mut self.turn, &stdout, stderr),
+            Framing::Whole if std::mem::take(&mut self.skipping) => self.turn.rows_too_long += 1,
+            Framing::Whole => match String::from_utf8(std::mem::take(&mut self.begun)) {
+                Ok(stdout) => decoder.whole(&mut self.turn, &stdout, stderr),
                 Err(_) => self.turn.is_not_utf8 = true,
             },
             // What ended with a line feed has left nothing behind it that could be a row.
             _ if self.begun.is_empty() && !self.skipping => {}
             _ => self.end_row(b""),
         }
-        match self.format {
-            StreamFormat::QwenStreamJson => claude::guess_failure(&mut self.turn),
-            StreamFormat::OpencodeJson => opencode::note_permission(&mut self.turn, stderr),
-            _ => {}
-        }
+        decoder.end_of_stream(&mut self.turn, stderr);
     }
 }
 
@@ -292,9 +263,10 @@ pub fn decode_stream(stream: &Stream) -> Decoded {
     decoder.end_turn(stderr, stream.exit_code)
 }
 
-/// Whether some program would take the character for the end of a line.
-fn ends_line(character: char) -> bool {
-    matches!(character, '\n'..='\r' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+/// The names of the formats whose turns end so, if the process continues.
+fn names_ending_by(end: EndOfTurn) -> String {
+    let formats = StreamFormat::ALL.into_iter().filter(|format| format.decoder().end_of_turn() == Some(end));
+    formats.map(|format| format!("`{}`", format.as_str())).collect::<Vec<_>>().join(" and ")
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
 //! Why a turn failed, from what the agent's program says of it.
 
-use crate::json::Item;
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, SeqAccess};
+
+use super::fields::{FromJson, Lenient, Text};
 use crate::text;
 use crate::types::codes::Code;
-
-use super::rows::{number_at, text_at};
 
 /// A failure that the stream tells.
 #[derive(Clone, Debug)]
@@ -20,18 +22,64 @@ impl Failure {
         Failure { code: code_of(status.or_else(|| status_in(words)), words), words: words.to_owned() }
     }
 
-    /// A failure as an `error` object tells it, by whichever names it has; what it has in `data` is nearer to the cause.
-    pub(super) fn of_error(error: Option<Item<'_>>) -> Failure {
-        let Some(error) = error else { return Failure::of_model(None, "") };
-        let cause = error.get("data").filter(|data| data.get("message").is_some()).unwrap_or(error);
-        let status = ["statusCode", "status", "code"].iter().find_map(|name| number_at(cause, &[name]));
-        let words = cause.text().or_else(|| text_at(cause, &["message"])).unwrap_or_default();
+    /// A failure as an `error` field reports it; its `data` is nearer to the cause.
+    pub(super) fn from_error(error: &ErrorField<'_>) -> Failure {
+        let Some(error) = &error.0 else { return Failure::of_model(None, "") };
+        let data = error.data.as_deref();
+        let cause = data.filter(|data| data.message.is_some()).unwrap_or(error);
+        let code = || cause.code.and_then(|code| code.try_into().ok());
+        let status = cause.status_code.or(*cause.status).or_else(code);
+        let words = cause.text.as_deref().unwrap_or(cause.message.as_str());
         // Agents of the Agent Client Protocol say "Internal error" in the message, and in the details which one.
-        let details = text_at(error, &["data", "details"]).or_else(|| text_at(error, &["data"]));
-        match details {
+        match data.and_then(|data| data.details.as_deref().or(data.text.as_deref())) {
             Some(details) => Failure::of_model(status, &format!("{words}: {details}")),
-            None => Failure::of_model(status, &words),
+            None => Failure::of_model(status, words),
         }
+    }
+}
+
+/// A field that reports an error: an object, with the names that any of the programs has for its fields, or a string.
+pub(super) type ErrorField<'r> = Lenient<ErrorValue<'r>>;
+
+#[derive(Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'r"))]
+pub(super) struct ErrorValue<'r> {
+    /// Some programs write the field always.
+    #[serde(skip)]
+    pub(super) is_null: bool,
+    /// The whole of an error that is a string.
+    #[serde(skip)]
+    text: Text<'r>,
+    message: Text<'r>,
+    #[serde(rename = "statusCode")]
+    status_code: Lenient<u64>,
+    status: Lenient<u64>,
+    pub(super) code: Lenient<i64>,
+    details: Text<'r>,
+    data: Lenient<Box<ErrorValue<'r>>>,
+}
+
+impl<'de: 'r, 'r> FromJson<'de> for ErrorValue<'r> {
+    fn from_raw(json: &'de str) -> Option<Self> {
+        Some(ErrorValue { is_null: json == "null", text: Lenient::from_raw(json), ..ErrorValue::default() })
+    }
+
+    fn from_array<A: SeqAccess<'de>>(_: A) -> Result<Option<Self>, A::Error> {
+        Ok(Some(ErrorValue::default()))
+    }
+
+    fn from_object<A: MapAccess<'de>>(object: A) -> Result<Option<Self>, A::Error> {
+        ErrorValue::deserialize(MapAccessDeserializer::new(object)).map(Some)
+    }
+}
+
+impl<'de: 'r, 'r> FromJson<'de> for Box<ErrorValue<'r>> {
+    fn from_raw(json: &'de str) -> Option<Self> {
+        ErrorValue::from_raw(json).map(Box::new)
+    }
+
+    fn from_object<A: MapAccess<'de>>(object: A) -> Result<Option<Self>, A::Error> {
+        ErrorValue::from_object(object).map(|error| error.map(Box::new))
     }
 }
 

@@ -1,9 +1,178 @@
-//! What the rows of each agent CLI mean, a file for each format.
+//! The formats that agent CLIs write, a file for each CLI, and the table of all of them.
 
-pub(crate) mod acp;
-pub(crate) mod claude;
-pub(crate) mod codex;
-pub(crate) mod gemini;
-pub(crate) mod ndjson;
-pub(crate) mod opencode;
-pub(crate) mod pi;
+pub(super) mod acp;
+mod claude;
+mod codex;
+mod gemini;
+mod ndjson;
+mod opencode;
+mod pi;
+mod qwen;
+mod text;
+
+use super::Sticky;
+use super::row::Row;
+use super::turn::Turn;
+use crate::json::Value;
+use crate::read::{Misread, Readable, Reading, read};
+use crate::types::receipt::Rejected;
+use crate::write::{Writable, Writer, serialize_as_written};
+
+/// How an agent's command line writes its turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StreamFormat {
+    /// Everything is the assistant's text.
+    #[default]
+    Text,
+    /// JSON lines with `role` and `text` (or `content`); a line that is none of these is never the assistant's.
+    Ndjson,
+    /// `codex exec --json`.
+    CodexJsonl,
+    /// `claude --print --output-format stream-json --verbose`.
+    ClaudeStreamJson,
+    /// `qwen --output-format stream-json`: Claude's rows, but an error is reported in the assistant's text alone.
+    QwenStreamJson,
+    /// `gemini --output-format stream-json`.
+    GeminiStreamJson,
+    /// `gemini --output-format json`: one object, at the end; of a failed turn at the end of stderr.
+    GeminiJson,
+    /// `opencode run --format json`.
+    OpencodeJson,
+    /// `pi --print --mode json`.
+    PiJson,
+    /// What an agent of the Agent Client Protocol answers: one process for many turns.
+    Acp,
+}
+
+impl StreamFormat {
+    /// Every format.
+    pub const ALL: [StreamFormat; 10] = [
+        StreamFormat::Text,
+        StreamFormat::Ndjson,
+        StreamFormat::CodexJsonl,
+        StreamFormat::ClaudeStreamJson,
+        StreamFormat::QwenStreamJson,
+        StreamFormat::GeminiStreamJson,
+        StreamFormat::GeminiJson,
+        StreamFormat::OpencodeJson,
+        StreamFormat::PiJson,
+        StreamFormat::Acp,
+    ];
+
+    /// The table: the name on the wire, and what decodes it.
+    const fn entry(self) -> (&'static str, &'static dyn Format) {
+        match self {
+            StreamFormat::Text => ("text", &text::Text),
+            StreamFormat::Ndjson => ("ndjson", &ndjson::Ndjson),
+            StreamFormat::CodexJsonl => ("codex-jsonl", &codex::Codex),
+            StreamFormat::ClaudeStreamJson => ("claude-stream-json", &claude::Claude),
+            StreamFormat::QwenStreamJson => ("qwen-stream-json", &qwen::Qwen),
+            StreamFormat::GeminiStreamJson => ("gemini-stream-json", &gemini::GeminiStream),
+            StreamFormat::GeminiJson => ("gemini-json", &gemini::GeminiJson),
+            StreamFormat::OpencodeJson => ("opencode-json", &opencode::Opencode),
+            StreamFormat::PiJson => ("pi-json", &pi::Pi),
+            StreamFormat::Acp => ("acp", &acp::Acp),
+        }
+    }
+
+    /// The format's name on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        self.entry().0
+    }
+
+    /// The format with this name.
+    ///
+    /// # Errors
+    /// [`Rejected`] with `EVENT_MALFORMED` if there is none.
+    pub fn from_name(name: &str) -> Result<StreamFormat, Rejected> {
+        read(Value::String(name.to_owned()))
+            .map_err(|misread: Misread| Rejected::malformed(misread.sentence("the stream's format")))
+    }
+
+    pub(super) const fn decoder(self) -> &'static dyn Format {
+        self.entry().1
+    }
+}
+
+impl Readable for StreamFormat {
+    fn blank() -> StreamFormat {
+        StreamFormat::default()
+    }
+
+    fn read(&mut self, value: Value, reading: &mut Reading) {
+        let found = reading.one_of(&StreamFormat::ALL.map(StreamFormat::as_str), &value);
+        if let Some(format) = found.and_then(|place| StreamFormat::ALL.get(place)) {
+            *self = *format;
+        }
+    }
+}
+
+impl Writable for StreamFormat {
+    fn write(&self, out: &mut Writer) {
+        out.name(self.as_str());
+    }
+}
+
+serialize_as_written!(StreamFormat);
+
+/// What an agent CLI writes, and how a process of it that serves several turns is written to.
+pub(super) trait Format: Sync {
+    fn framing(&self) -> Framing {
+        Framing::Rows
+    }
+
+    /// Whether a row has nothing to read, which is seen without parsing it.
+    fn is_skipped(&self, _text: &str) -> bool {
+        false
+    }
+
+    /// Decodes a row. None if it is not known.
+    fn row(&self, turn: &mut Turn, row: &Row<'_>) -> Option<()>;
+
+    /// Decodes a row of a process that serves several turns, and may answer it.
+    fn sticky_row(&self, turn: &mut Turn, row: &Row<'_>, _: &mut Sticky) -> Option<()> {
+        self.row(turn, row)
+    }
+
+    /// Decodes all that was printed, where it is not divided into rows.
+    fn whole(&self, _turn: &mut Turn, _stdout: &str, _stderr: &str) {}
+
+    /// Adds what is known only when nothing more comes.
+    fn end_of_stream(&self, _turn: &mut Turn, _stderr: &str) {}
+
+    /// Whether a turn that came to its end has said so in a row.
+    fn has_end_row(&self) -> bool {
+        true
+    }
+
+    /// How a process that serves several turns says that one is over. None if there is no such process.
+    fn end_of_turn(&self) -> Option<EndOfTurn> {
+        None
+    }
+
+    /// What to write to such a process to give it a prompt or a reply.
+    fn prompt(&self, words: &str, _: &mut Sticky) -> String {
+        words.to_owned()
+    }
+}
+
+/// How stdout is divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Framing {
+    /// Not at all: it is text. That of several turns is divided into lines.
+    Text,
+    /// One JSON object a line.
+    Rows,
+    /// One document, which is complete when the process has ended.
+    Whole,
+}
+
+/// How the end of a turn is found if the process continues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum EndOfTurn {
+    /// A row of the format says so.
+    Row,
+    /// The host names a line.
+    Line,
+}

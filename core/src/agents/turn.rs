@@ -194,17 +194,18 @@ impl Turn {
         self.failure = Some(failure);
     }
 
-    /// Adds what a request to the model cost.
-    pub(super) fn spend(&mut self, spent: Usage) {
+    /// Adds what a request to the model cost, if the program reports at least its input.
+    pub(super) fn spend(&mut self, input: Option<u64>, output: Option<u64>, cached: Option<u64>) {
+        let Some(input) = input else { return };
         let before = self.usage.unwrap_or_default();
-        let cached = match (before.cached_input_tokens, spent.cached_input_tokens) {
+        let cached_input_tokens = match (before.cached_input_tokens, cached) {
             (None, None) => None,
             (one, other) => Some(one.unwrap_or(0).saturating_add(other.unwrap_or(0))),
         };
         self.usage = Some(Usage {
-            input_tokens: before.input_tokens.saturating_add(spent.input_tokens),
-            output_tokens: before.output_tokens.saturating_add(spent.output_tokens),
-            cached_input_tokens: cached,
+            input_tokens: before.input_tokens.saturating_add(input),
+            output_tokens: before.output_tokens.saturating_add(output.unwrap_or(0)),
+            cached_input_tokens,
         });
     }
 

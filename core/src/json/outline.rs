@@ -1,12 +1,16 @@
-//! Where everything stands in a JSON text, found in one pass. What nobody asks for is never built.
+//! Where everything stands in a JSON text, found in one strict pass, from which serde reads structs. What no struct names
+//! is never decoded.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::Value;
+use serde::de::value::Error;
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::forward_to_deserialize_any;
+
 use super::scanner::Scanner;
 use super::strings::decoded;
-use super::{Fault, build, trim};
+use super::{Fault, trim};
 
 /// A whole text that was read as strictly as [`super::parse_value`] reads it.
 pub(crate) struct Outline<'t> {
@@ -25,11 +29,17 @@ struct Node {
     next: usize,
 }
 
-/// A value in an outline.
+/// A key or a value in an outline, to be deserialized.
 #[derive(Clone, Copy)]
 pub(crate) struct Item<'o> {
     outline: &'o Outline<'o>,
     place: usize,
+}
+
+/// What a container holds: the items of an array, or keys and values in turn.
+struct Children<'o> {
+    next: Item<'o>,
+    end: usize,
 }
 
 impl<'t> Outline<'t> {
@@ -132,7 +142,7 @@ impl<'t> Outline<'t> {
     /// Many keys are sorted, so that their number does not count twice.
     fn repeats_a_key(&self, object: usize) -> bool {
         if self.has_escaped_key || self.keys(object).nth(FEW_KEYS).is_some() {
-            let mut names: Vec<_> = self.keys(object).map(|(key, _)| self.string(key, usize::MAX)).collect();
+            let mut names: Vec<_> = self.keys(object).map(|(key, _)| string(self.raw(key), usize::MAX)).collect();
             names.sort_unstable();
             return names.windows(2).any(|pair| matches!(pair, [one, other] if one == other));
         }
@@ -163,90 +173,36 @@ impl<'t> Outline<'t> {
     fn first_byte(&self, node: &Node) -> Option<u8> {
         self.text.as_bytes().get(node.start).copied()
     }
-
-    /// What a string stands for: all of it, or a beginning that has at least `enough` bytes.
-    fn string(&self, node: &Node, enough: usize) -> Cow<'_, str> {
-        let inside = self.text.get(node.start + 1..node.end - 1).unwrap_or_default();
-        if is_escaped(inside) { Cow::Owned(decoded(inside, enough)) } else { Cow::Borrowed(inside) }
-    }
 }
 
 impl<'o> Item<'o> {
-    /// The member of an object.
-    pub(crate) fn get(self, name: &str) -> Option<Item<'o>> {
-        let is_name = |key: &Node| {
-            if self.outline.has_escaped_key {
-                self.outline.string(key, usize::MAX) == name
-            } else {
-                self.outline.text.as_bytes().get(key.start + 1..key.end - 1) == Some(name.as_bytes())
-            }
-        };
-        let mut keys = self.outline.keys(self.place).filter(|_| self.is(b'{'));
-        keys.find(|(key, _)| is_name(key)).map(|(_, place)| Item { place, ..self })
-    }
-
-    /// The names of an object's members.
-    pub(crate) fn names(self) -> impl Iterator<Item = Cow<'o, str>> {
-        let keys = self.outline.keys(self.place).filter(move |_| self.is(b'{'));
-        keys.map(move |(key, _)| self.outline.string(key, usize::MAX))
-    }
-
-    /// The items of a list.
-    pub(crate) fn items(self) -> Option<impl Iterator<Item = Item<'o>>> {
-        let end = self.node().map_or(0, |node| node.next);
-        let mut place = self.place + 1;
-        let items = std::iter::from_fn(move || {
-            let item = Item { place, ..self };
-            place = item.node().filter(|_| place < end)?.next;
-            Some(item)
-        });
-        self.is(b'[').then_some(items)
-    }
-
-    /// The text that a string stands for.
-    pub(crate) fn text(self) -> Option<Cow<'o, str>> {
-        self.start_of_text(usize::MAX)
-    }
-
-    /// All of a string's text, or a beginning that has at least `enough` bytes.
-    pub(crate) fn start_of_text(self, enough: usize) -> Option<Cow<'o, str>> {
-        let node = self.node().filter(|_| self.is_string())?;
-        Some(self.outline.string(node, enough))
-    }
-
-    pub(crate) fn as_u64(self) -> Option<u64> {
-        self.raw().parse().ok()
-    }
-
-    pub(crate) fn as_i64(self) -> Option<i64> {
-        // There is no integer that is less than nothing and nothing.
-        self.raw().parse().ok().filter(|_| self.raw() != "-0")
-    }
-
-    pub(crate) fn is_true(self) -> bool {
-        self.is(b't')
-    }
-
-    pub(crate) fn is_null(self) -> bool {
-        self.is(b'n')
-    }
-
-    pub(crate) fn is_string(self) -> bool {
-        self.is(b'"')
-    }
-
     pub(crate) fn is_object(self) -> bool {
-        self.is(b'{')
+        self.raw().starts_with('{')
     }
 
-    /// The value itself.
-    pub(crate) fn built(self) -> Value {
-        // What was read once can be built.
-        build(self.raw()).unwrap_or_default()
+    /// The value of a key, if this is an object that has it.
+    pub(crate) fn get(self, name: &str) -> Option<Item<'o>> {
+        let mut children = self.children();
+        while let (Some(key), Some(value)) = (children.next(), children.next()) {
+            if self.is_object() && key.key() == name {
+                return Some(value);
+            }
+        }
+        None
     }
 
-    fn is(self, first_byte: u8) -> bool {
-        self.node().and_then(|node| self.outline.first_byte(node)) == Some(first_byte)
+    fn children(self) -> Children<'o> {
+        Children { next: Item { place: self.place + 1, ..self }, end: self.node().map_or(0, |node| node.next) }
+    }
+
+    /// Keys are rarely escaped, and then it is known that none is.
+    fn key(self) -> Cow<'o, str> {
+        let key = if self.outline.has_escaped_key {
+            string(self.raw(), usize::MAX)
+        } else {
+            inside(self.raw()).map(Cow::Borrowed)
+        };
+        key.unwrap_or_default()
     }
 
     fn raw(self) -> &'o str {
@@ -258,10 +214,86 @@ impl<'o> Item<'o> {
     }
 }
 
+/// Objects and arrays are visited as ever, all else as the JSON text that it is: what it means is up to the visitor. So is
+/// what is read, since it is known where a value ends.
+impl<'de> Deserializer<'de> for Item<'de> {
+    type Error = Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        match self.raw().as_bytes().first() {
+            Some(b'{') => visitor.visit_map(self.children()),
+            Some(b'[') => visitor.visit_seq(self.children()),
+            _ => visitor.visit_borrowed_str(self.raw()),
+        }
+    }
+
+    /// With the name [`RAW`], objects and arrays are visited as JSON text, too.
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &str, visitor: V) -> Result<V::Value, Error> {
+        if name == RAW { visitor.visit_borrowed_str(self.raw()) } else { self.deserialize_any(visitor) }
+    }
+
+    fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_str(&self.key())
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_unit()
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        seq tuple tuple_struct map struct enum
+    }
+}
+
+impl<'o> Iterator for Children<'o> {
+    type Item = Item<'o>;
+
+    fn next(&mut self) -> Option<Item<'o>> {
+        let item = self.next;
+        self.next.place = item.node().filter(|_| item.place < self.end)?.next;
+        Some(item)
+    }
+}
+
+impl<'de> SeqAccess<'de> for Children<'de> {
+    type Error = Error;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {
+        self.next().map(|item| seed.deserialize(item)).transpose()
+    }
+}
+
+impl<'de> MapAccess<'de> for Children<'de> {
+    type Error = Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
+        self.next().map(|key| seed.deserialize(key)).transpose()
+    }
+
+    fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Error> {
+        let value = self.next().ok_or_else(|| Error::custom("a key without a value"))?;
+        seed.deserialize(value)
+    }
+}
+
+/// The text that the JSON text of a string stands for: all of it, or a beginning that has at least `enough` bytes. None if
+/// it is not the text of a string.
+pub(crate) fn string(raw: &str, enough: usize) -> Option<Cow<'_, str>> {
+    let inside = inside(raw)?;
+    Some(if is_escaped(inside) { Cow::Owned(decoded(inside, enough)) } else { Cow::Borrowed(inside) })
+}
+
+fn inside(raw: &str) -> Option<&str> {
+    raw.strip_prefix('"')?.strip_suffix('"')
+}
+
 fn is_escaped(string: &str) -> bool {
     memchr::memchr(b'\\', string.as_bytes()).is_some()
 }
 
+/// The name of newtype structs that are visited as JSON text.
+pub(crate) const RAW: &str = "turnlatch::Raw";
 /// Around the outermost value.
 const OUTSIDE: usize = usize::MAX;
 const USUAL_NODES: usize = 32;
@@ -269,6 +301,11 @@ const FEW_KEYS: usize = 8;
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use serde::Deserialize;
+
+    use super::super::build;
     use super::*;
 
     /// Takes and refuses what is taken and refused where values are built.
@@ -301,22 +338,27 @@ mod tests {
             &many("k20"),
             &many("k7"),
         ] {
-            let built = super::super::parse_value(text, 4);
-            assert_eq!(Outline::read(text, 4).map(|outline| outline.whole().built()), built, "{text}");
+            let read = Outline::read(text, 4).map(|outline| build(outline.whole().raw()).unwrap());
+            assert_eq!(read, super::super::parse_value(text, 4), "{text}");
         }
     }
 
     #[test]
-    fn members_are_found_and_decoded_when_they_are_asked_for() {
-        let text = r#"{"a":{"b":[1,"x\u00e9\n",{"c":true}]},"\u0064":-0,"e":7,"f":"plain"}"#;
+    fn structs_take_what_they_name_as_it_stands_in_the_text() {
+        #[derive(Deserialize)]
+        struct Read<'r> {
+            d: &'r str,
+            a: (&'r str, &'r str, BTreeMap<String, &'r str>),
+        }
+        let text = r#"{"a":[1,"x\u00e9\n",{"c":-7}],"skipped":[{"d":2}],"\u0064":"text"}"#;
         let outline = Outline::read(text, 9).unwrap();
-        let whole = outline.whole();
-        let items: Vec<_> = whole.get("a").and_then(|a| a.get("b")).and_then(Item::items).unwrap().collect();
-        assert_eq!((items.len(), items[0].as_u64(), items[1].text().as_deref()), (3, Some(1), Some("xé\n")));
-        assert!(
-            items[2].get("c").is_some_and(Item::is_true) && items[2].get("d").is_none() && items[0].get("c").is_none()
+        let Read { d, a } = Read::deserialize(outline.whole()).unwrap();
+        assert_eq!(
+            (a.0, string(a.1, 9).as_deref(), a.2),
+            ("1", Some("xé\n"), BTreeMap::from([("\"c\"".to_owned(), "-7")]))
         );
-        assert_eq!((whole.get("d").unwrap().as_i64(), whole.get("e").unwrap().as_i64()), (None, Some(7)));
-        assert!(matches!(whole.get("f").unwrap().text(), Some(Cow::Borrowed("plain"))));
+        assert!(matches!(string(d, 9), Some(Cow::Borrowed("text"))) && string(a.0, 9).is_none());
+        assert_eq!(outline.whole().get("d").map(Item::raw), Some("\"text\""));
+        assert!(outline.whole().get("a").unwrap().get("d").is_none());
     }
 }

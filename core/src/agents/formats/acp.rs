@@ -1,12 +1,45 @@
 //! What an agent of the Agent Client Protocol (version 1) writes: JSON-RPC, one message a line.
 
-use crate::agents::Usage;
-use crate::agents::failure::Failure;
-use crate::agents::rows::{as_text, at, number_at, others_words, text_at, words_of};
+use std::borrow::Cow;
+
+use serde::Deserialize;
+
+use super::{EndOfTurn, Format};
+use crate::agents::Sticky;
+use crate::agents::content::{Single, TextPart};
+use crate::agents::failure::{ErrorField, Failure};
+use crate::agents::fields::{Lenient, Object, Text};
+use crate::agents::row::Row;
+use crate::agents::shown::{Json, Shown};
 use crate::agents::turn::{Turn, is_session};
-use crate::json::Item;
-use crate::json::json_text;
 use crate::types::codes::Code;
+use crate::write::json_text;
+
+pub(crate) struct Acp;
+
+impl Format for Acp {
+    fn row(&self, turn: &mut Turn, row: &Row<'_>) -> Option<()> {
+        message(turn, row, &row.read()?, None)
+    }
+
+    fn sticky_row(&self, turn: &mut Turn, row: &Row<'_>, sticky: &mut Sticky) -> Option<()> {
+        let received = row.read()?;
+        if !sticky.conversation.expects(&received) {
+            return None;
+        }
+        let known = message(turn, row, &received, Some(&sticky.conversation));
+        sticky.conversation.answer(&received, &sticky.work_folder);
+        known
+    }
+
+    fn end_of_turn(&self) -> Option<EndOfTurn> {
+        Some(EndOfTurn::Row)
+    }
+
+    fn prompt(&self, words: &str, sticky: &mut Sticky) -> String {
+        sticky.conversation.prompt(words)
+    }
+}
 
 /// The client's side: what is written to the agent.
 #[derive(Clone, Debug, Default)]
@@ -34,31 +67,27 @@ impl Conversation {
         if begins { self.request("initialize", INITIALIZE) } else { String::new() }
     }
 
-    /// Whether a row may say something here. An answer must be the one to what was asked last: a late or forged one would
-    /// end a turn that goes on. An agent that could not read a request answers it without its id.
-    fn expects(&self, row: Item<'_>) -> bool {
-        let is_answer = row.get("method").is_none();
-        let id = row.get("id");
-        let is_unread = id.is_none_or(Item::is_null) && row.get("error").is_some();
-        let is_last = id.and_then(Item::as_u64).is_some_and(|id| Some(id) == self.requests.checked_sub(1));
-        !self.is_asking || !is_answer || is_unread || is_last
+    /// Whether a message counts here. A response must be the one to the last request: a late or forged one would end a turn
+    /// that continues. An agent that could not read a request responds without its id.
+    fn expects(&self, message: &Message<'_>) -> bool {
+        let id = message.id.0.as_ref().map(|Json(id)| id.as_str()).filter(|id| *id != "null");
+        let is_unread = id.is_none() && message.error.is_some();
+        let is_last = id.and_then(|id| id.parse().ok()).is_some_and(|id: u64| Some(id) == self.requests.checked_sub(1));
+        !self.is_asking || message.method.is_some() || is_unread || is_last
     }
 
     /// Answers what the agent wrote, if it waits for an answer.
-    pub(crate) fn answer(&mut self, row: Item<'_>, work_folder: &str) {
-        if !self.expects(row) {
+    fn answer(&mut self, message: &Message<'_>, work_folder: &str) {
+        if let (Some(method), Some(Json(id))) = (message.method.as_deref(), &message.id.0) {
+            let answer = answer_of(method, message.params.0.as_ref());
+            self.answers.push(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},{answer}}}\n"));
             return;
         }
-        if let (Some(method), Some(id)) = (text_at(row, &["method"]), row.get("id")) {
-            let answer = answer_of(&method, row.get("params"));
-            self.answers.push(format!("{{\"jsonrpc\":\"2.0\",\"id\":{},{answer}}}\n", json_text(&id.built())));
-            return;
-        }
-        let Some(result) = row.get("result").filter(|_| self.session.is_none()) else { return };
-        let written = if let Some(session) = text_at(result, &["sessionId"]) {
-            self.session = Some(session.into_owned());
+        let Some(result) = message.result.0.as_ref().filter(|_| self.session.is_none()) else { return };
+        let written = if let Some(session) = result.session_id.as_deref() {
+            self.session = Some(session.to_owned());
             self.first_words.take().map(|words| self.prompt(&words))
-        } else if result.get("protocolVersion").is_some() {
+        } else if result.protocol_version.is_some() {
             let parameters = format!("{{\"cwd\":{},\"mcpServers\":[]}}", json_text(&work_folder));
             Some(self.request("session/new", &parameters))
         } else {
@@ -78,100 +107,219 @@ impl Conversation {
     }
 }
 
-/// The agent runs without anybody at its side, as its command line says: what it asks leave for is given.
-fn answer_of(method: &str, parameters: Option<Item<'_>>) -> String {
+/// The agent runs without a user at its side, as its command line says: the permissions that it asks for are granted.
+fn answer_of(method: &str, parameters: Option<&Params<'_>>) -> String {
     if method != "session/request_permission" {
         return "\"error\":{\"code\":-32601,\"message\":\"this client has no such method\"}".to_owned();
     }
-    let options = parameters.and_then(|parameters| parameters.get("options")).and_then(Item::items);
-    let allows = |option: &Item<'_>| text_at(*option, &["kind"]).is_some_and(|kind| kind.starts_with("allow"));
-    let allowed = options.into_iter().flatten().find(allows).and_then(|option| text_at(option, &["optionId"]));
-    let outcome = match allowed {
+    let options = parameters.and_then(|parameters| parameters.options.0.as_ref()).into_iter().flatten();
+    let mut allowing = options.filter_map(|Object(option)| option.as_ref()).filter(|option| option.allows());
+    let outcome = match allowing.next().and_then(|option| option.option_id.as_deref()) {
         Some(option) => format!("{{\"outcome\":\"selected\",\"optionId\":{}}}", json_text(&option)),
         None => "{\"outcome\":\"cancelled\"}".to_owned(),
     };
     format!("\"result\":{{\"outcome\":{outcome}}}")
 }
 
-/// Takes a row, in a conversation if there is one; says whether it is one that is known.
-pub(crate) fn row(turn: &mut Turn, row: Item<'_>, conversation: Option<&Conversation>) -> bool {
-    if !conversation.is_none_or(|conversation| conversation.expects(row)) {
-        return false;
+/// Decodes a message, in a conversation if there is one.
+fn message(turn: &mut Turn, row: &Row<'_>, message: &Message<'_>, conversation: Option<&Conversation>) -> Option<()> {
+    if let Some(method) = message.method.as_deref() {
+        if method == "session/update" {
+            let params = message.params.0.as_ref();
+            let session = params.and_then(|params| params.session_id.as_deref());
+            let asked_for = conversation.and_then(|conversation| conversation.session.as_deref());
+            let is_own = turn.owns(session) && is_session(asked_for, session);
+            let kind = params.and_then(|params| params.update.0.as_ref())?.session_update.as_str();
+            return update(turn, row, kind, is_own);
+        }
+        // A request is the host's to answer.
+        return (message.id.is_some() || method.starts_with('_')).then_some(());
     }
-    if let Some(method) = text_at(row, &["method"]) {
-        return match method.as_ref() {
-            "session/update" => {
-                let session = text_at(row, &["params", "sessionId"]);
-                let asked_for = conversation.and_then(|conversation| conversation.session.as_deref());
-                let is_own = turn.owns(session.as_deref()) && is_session(asked_for, session.as_deref());
-                at(row, &["params", "update"]).is_some_and(|told| update(turn, told, is_own))
-            }
-            // The agent asks its client for something; that is the host's to answer.
-            _ => row.get("id").is_some() || method.starts_with('_'),
-        };
-    }
-    if let Some(error) = row.get("error") {
+    if let Some(error) = &message.error.0 {
         turn.is_over = true;
-        let mut failure = Failure::of_error(Some(error));
-        match error.get("code").and_then(Item::as_i64) {
+        let mut failure = Failure::from_error(&message.error);
+        match *error.code {
             Some(AUTH_REQUIRED) => failure.code = Code::AuthRequired,
-            // The request itself was not right, such as one for a session that is not there.
+            // The request itself was invalid, such as one for an unknown session.
             Some(NOT_FOUND | -32602..=-32600) => failure.code = Code::ProcessFailed,
             _ => {}
         }
         turn.fail(failure);
-        return true;
+        return Some(());
     }
-    let Some(result) = row.get("result") else { return false };
-    turn.session(text_at(result, &["sessionId"]).as_deref());
-    if let Some(reason) = text_at(result, &["stopReason"]) {
+    let result = message.result.0.as_ref()?;
+    turn.session(result.session_id.as_deref());
+    if let Some(reason) = result.stop_reason.as_deref() {
         turn.is_over = true;
-        match reason.as_ref() {
+        match reason {
             "cancelled" => turn.fail(Failure { code: Code::Interrupted, words: String::new() }),
             "refusal" => turn.fail(Failure { code: Code::ModelError, words: "refusal".to_owned() }),
             _ => {}
         }
         spend(turn, result);
     }
-    true
+    Some(())
 }
 
-/// The protocol says nothing of tokens; these two are what agents write.
-fn spend(turn: &mut Turn, result: Item<'_>) {
-    let quota = |name: &str| number_at(result, &["_meta", "quota", "token_count", name]);
-    let tokens = |name: &str| number_at(result, &["usage", name]);
-    if let Some(input_tokens) = tokens("inputTokens").or_else(|| quota("input_tokens")) {
-        turn.spend(Usage {
-            input_tokens,
-            output_tokens: tokens("outputTokens").or_else(|| quota("output_tokens")).unwrap_or(0),
-            cached_input_tokens: tokens("cachedReadTokens"),
-        });
-    }
+/// The protocol has no field for tokens; agents use these two.
+fn spend(turn: &mut Turn, result: &PromptResult<'_>) {
+    let usage = result.usage.0.as_ref();
+    let quota = result.meta.0.as_ref().and_then(|meta| meta.quota.0.as_ref());
+    let count = quota.and_then(|quota| quota.token_count.0.as_ref());
+    let input = usage.and_then(|usage| *usage.input_tokens).or(count.and_then(|count| *count.input_tokens));
+    let output = usage.and_then(|usage| *usage.output_tokens).or(count.and_then(|count| *count.output_tokens));
+    turn.spend(input, output, usage.and_then(|usage| *usage.cached_read_tokens));
 }
 
-fn update(turn: &mut Turn, update: Item<'_>, is_own: bool) -> bool {
-    let content = update.get("content");
-    let words = || content.map(others_words).unwrap_or_default();
-    match text_at(update, &["sessionUpdate"]).unwrap_or_default().as_ref() {
-        "agent_message_chunk" if is_own => turn.say_piece(&content.map(words_of).unwrap_or_default()),
-        // An agent that the agent asked.
-        "agent_message_chunk" => turn.other_piece("tool", &words()),
-        "agent_thought_chunk" => turn.other_piece("reasoning", &words()),
-        "user_message_chunk" => turn.other_piece("user", &words()),
+fn update(turn: &mut Turn, row: &Row<'_>, kind: &str, is_own: bool) -> Option<()> {
+    match kind {
+        "agent_message_chunk" if is_own => turn.say_piece(&chunk(row)?),
+        // A subagent's.
+        "agent_message_chunk" => turn.other_piece("tool", &chunk(row)?),
+        "agent_thought_chunk" => turn.other_piece("reasoning", &chunk(row)?),
+        "user_message_chunk" => turn.other_piece("user", &chunk(row)?),
         "tool_call" => {
-            let input = || as_text(update.get("rawInput"));
-            turn.other("tool", || format!("{} {}", as_text(update.get("title")), input()).into());
+            let ToolCall { title, raw_input } = update_of(row)?;
+            turn.other("tool", || format!("{} {}", title.as_str(), raw_input.as_str()).into());
         }
-        "tool_call_update" => turn.other("tool", || as_text(content.or(update.get("rawOutput")))),
+        "tool_call_update" => {
+            let ToolCallUpdate { content, raw_output } = update_of(row)?;
+            turn.other("tool", || if content.is_some() { content.into_cow() } else { raw_output.into_cow() });
+        }
         "plan"
         | "available_commands_update"
         | "current_mode_update"
         | "config_option_update"
         | "session_info_update"
         | "usage_update" => {}
-        _ => return false,
+        _ => return None,
     }
-    true
+    Some(())
+}
+
+/// The words of a chunk.
+fn chunk<'r>(row: &'r Row<'_>) -> Option<Cow<'r, str>> {
+    let Chunk { content } = update_of(row)?;
+    Some(content.0.and_then(|Single(TextPart { text, .. })| text.0).unwrap_or_default())
+}
+
+/// The fields that an update of this kind has.
+fn update_of<'r, U: Default + Deserialize<'r>>(row: &'r Row<'_>) -> Option<U> {
+    let Notification { params: Object(params) } = row.read()?;
+    let Updated { update: Object(update) } = params?;
+    update
+}
+
+/// A request, a response or a notification, as far as all of them are read.
+#[derive(Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'r"))]
+struct Message<'r> {
+    method: Text<'r>,
+    id: Lenient<Json>,
+    params: Object<Params<'r>>,
+    result: Object<PromptResult<'r>>,
+    error: ErrorField<'r>,
+}
+
+/// Of `session/update` and `session/request_permission`.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'r"))]
+struct Params<'r> {
+    session_id: Text<'r>,
+    update: Object<UpdateKind<'r>>,
+    options: Lenient<Vec<Object<PermissionOption<'r>>>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'r"))]
+struct UpdateKind<'r> {
+    session_update: Text<'r>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'r"))]
+struct PermissionOption<'r> {
+    kind: Text<'r>,
+    option_id: Text<'r>,
+}
+
+impl PermissionOption<'_> {
+    fn allows(&self) -> bool {
+        self.kind.as_str().starts_with("allow")
+    }
+}
+
+/// What `initialize`, `session/new` or `session/prompt` results in.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'r"))]
+struct PromptResult<'r> {
+    protocol_version: Lenient<Json>,
+    session_id: Text<'r>,
+    stop_reason: Text<'r>,
+    usage: Object<Tokens>,
+    #[serde(rename = "_meta")]
+    meta: Object<Meta>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Tokens {
+    input_tokens: Lenient<u64>,
+    output_tokens: Lenient<u64>,
+    cached_read_tokens: Lenient<u64>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Meta {
+    quota: Object<Quota>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Quota {
+    token_count: Object<TokenCount>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct TokenCount {
+    input_tokens: Lenient<u64>,
+    output_tokens: Lenient<u64>,
+}
+
+/// `session/update` with an update of one kind.
+#[derive(Default, Deserialize)]
+#[serde(default, bound(deserialize = "U: Default + Deserialize<'de>"))]
+struct Notification<U> {
+    params: Object<Updated<U>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, bound(deserialize = "U: Default + Deserialize<'de>"))]
+struct Updated<U> {
+    update: Object<U>,
+}
+
+/// `agent_message_chunk`, `agent_thought_chunk`, `user_message_chunk`.
+#[derive(Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'r"))]
+struct Chunk<'r> {
+    content: Lenient<Single<TextPart<'r>>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'r"))]
+struct ToolCall<'r> {
+    title: Shown<'r>,
+    raw_input: Shown<'r>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'r"))]
+struct ToolCallUpdate<'r> {
+    content: Shown<'r>,
+    raw_output: Shown<'r>,
 }
 
 const INITIALIZE: &str = r#"{"protocolVersion":1,"clientCapabilities":{}}"#;

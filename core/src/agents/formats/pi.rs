@@ -1,82 +1,138 @@
 //! `pi --print --mode json` (0.73.1).
 
-use crate::agents::Usage;
+use serde::Deserialize;
+
+use super::Format;
+use crate::agents::content::{Content, Part};
 use crate::agents::failure::Failure;
-use crate::agents::rows::{as_text, number_at, others_words, parts_of, text_at, words_of};
+use crate::agents::fields::{Lenient, Object, Text};
+use crate::agents::row::Row;
+use crate::agents::shown::Shown;
 use crate::agents::turn::Turn;
-use crate::json::Item;
 use crate::types::codes::Code;
 
-/// Takes a row; says whether it is one that is known.
-pub(crate) fn row(turn: &mut Turn, row: Item<'_>) -> bool {
-    match text_at(row, &["type"]).unwrap_or_default().as_ref() {
-        "session" => {
-            turn.session(text_at(row, &["id"]).as_deref());
-        }
-        "message_end" => return row.get("message").is_some_and(|told| message(turn, told)),
-        "agent_end" => turn.is_over = true,
-        // These tell what the rows above tell, sooner or once more.
-        "agent_start"
-        | "turn_start"
-        | "turn_end"
-        | "message_start"
-        | "message_update"
-        | "tool_execution_start"
-        | "tool_execution_update"
-        | "tool_execution_end"
-        | "auto_retry_start"
-        | "auto_retry_end"
-        | "compaction_start"
-        | "compaction_end"
-        | "queue_update" => {}
-        _ => return false,
+pub(crate) struct Pi;
+
+impl Format for Pi {
+    /// Each of these repeats the whole message so far, and the row that ends it has all of it.
+    fn is_skipped(&self, text: &str) -> bool {
+        text.starts_with(r#"{"type":"message_update""#)
     }
-    true
+
+    fn row(&self, turn: &mut Turn, row: &Row<'_>) -> Option<()> {
+        match row.kind().as_str() {
+            "session" => {
+                let Session { id } = row.read()?;
+                turn.session(id.as_deref());
+            }
+            "message_end" => {
+                let MessageEnd { message: Object(ended) } = row.read()?;
+                message(turn, ended?)?;
+            }
+            "agent_end" => turn.is_over = true,
+            // These report what the rows above report, sooner or once more.
+            "agent_start"
+            | "turn_start"
+            | "turn_end"
+            | "message_start"
+            | "message_update"
+            | "tool_execution_start"
+            | "tool_execution_update"
+            | "tool_execution_end"
+            | "auto_retry_start"
+            | "auto_retry_end"
+            | "compaction_start"
+            | "compaction_end"
+            | "queue_update" => {}
+            _ => return None,
+        }
+        Some(())
+    }
 }
 
-fn message(turn: &mut Turn, message: Item<'_>) -> bool {
-    let parts = parts_of(message.get("content"));
-    let words = || parts.iter().map(|(_, part)| others_words(*part)).collect::<String>().into();
-    match text_at(message, &["role"]).unwrap_or_default().as_ref() {
+fn message(turn: &mut Turn, message: Message<'_>) -> Option<()> {
+    let parts = message.content.into_parts();
+    let words = || parts.iter().map(|part| part.text.as_str()).collect::<String>().into();
+    match message.role.as_str() {
         "assistant" => {}
         "user" => {
             turn.other("user", words);
-            return true;
+            return Some(());
         }
         "toolResult" | "bashExecution" | "custom" => {
             turn.other("tool", words);
-            return true;
+            return Some(());
         }
-        _ => return false,
+        _ => return None,
     }
-    if let Some(input_tokens) = number_at(message, &["usage", "input"]) {
-        turn.spend(Usage {
-            input_tokens,
-            output_tokens: number_at(message, &["usage", "output"]).unwrap_or(0),
-            cached_input_tokens: number_at(message, &["usage", "cacheRead"]),
-        });
-    }
-    let reason = text_at(message, &["stopReason"]).unwrap_or_default();
-    let is_discarded = matches!(reason.as_ref(), "error" | "aborted");
-    turn.failure = match reason.as_ref() {
-        "error" => Some(Failure::of_model(None, &as_text(message.get("errorMessage")))),
-        "aborted" => {
-            Some(Failure { code: Code::Interrupted, words: as_text(message.get("errorMessage")).into_owned() })
-        }
-        // Asked once more, the model has answered.
+    let Tokens { input, output, cache_read } = message.usage.0.unwrap_or_default();
+    turn.spend(*input, *output, *cache_read);
+    let error = message.error_message.as_str();
+    turn.failure = match message.stop_reason.as_str() {
+        "error" => Some(Failure::of_model(None, error)),
+        "aborted" => Some(Failure { code: Code::Interrupted, words: error.to_owned() }),
+        // The model has answered a retry.
         _ => None,
     };
-    for (kind, part) in parts {
-        match kind.as_ref() {
-            "text" if is_discarded => turn.other("system", || others_words(part)),
-            "text" => turn.say(&words_of(part)),
-            "thinking" => turn.other("reasoning", || as_text(part.get("thinking"))),
+    let is_discarded = turn.failure.is_some();
+    for part in parts {
+        match part.kind.as_str() {
+            "text" if is_discarded => turn.other("system", || part.text.as_str().into()),
+            "text" => turn.say(part.text.as_str()),
+            "thinking" => turn.other("reasoning", || part.thinking.into_cow()),
             "toolCall" => {
-                let arguments = || as_text(part.get("arguments"));
-                turn.other("tool", || format!("{} {}", as_text(part.get("name")), arguments()).into());
+                turn.other("tool", || format!("{} {}", part.name.as_str(), part.arguments.as_str()).into());
             }
             _ => {}
         }
     }
-    true
+    Some(())
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'r"))]
+struct Session<'r> {
+    id: Text<'r>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'r"))]
+struct MessageEnd<'r> {
+    message: Object<Message<'r>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'r"))]
+struct Message<'r> {
+    role: Text<'r>,
+    content: Content<MessagePart<'r>>,
+    usage: Object<Tokens>,
+    stop_reason: Text<'r>,
+    error_message: Shown<'r>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'r"))]
+struct MessagePart<'r> {
+    #[serde(rename = "type")]
+    kind: Text<'r>,
+    text: Text<'r>,
+    thinking: Shown<'r>,
+    /// Of `toolCall`.
+    name: Shown<'r>,
+    arguments: Shown<'r>,
+}
+
+impl<'de: 'r, 'r> Part<'de> for MessagePart<'r> {
+    fn from_string(kind: &'static str, json: &'de str) -> Self {
+        MessagePart { kind: kind.into(), text: Lenient::from_raw(json), ..MessagePart::default() }
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Tokens {
+    input: Lenient<u64>,
+    output: Lenient<u64>,
+    cache_read: Lenient<u64>,
 }

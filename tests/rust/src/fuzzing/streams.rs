@@ -12,7 +12,7 @@ use super::{PART, assert_safe, choices, joined, text, vector_steps};
 /// If a law does not hold.
 pub fn check(bytes: &[u8]) {
     let ([format, cut, end], printed) = choices::<3>(bytes);
-    let format = FORMATS[usize::from(format) % FORMATS.len()];
+    let format = StreamFormat::ALL[usize::from(format) % StreamFormat::ALL.len()];
     let cut = usize::from(cut).max(1);
     let mut parts = printed.splitn(2, |byte| *byte == PART);
     let (stdout, stderr) = (parts.next().unwrap_or_default(), text(parts.next().unwrap_or_default()));
@@ -50,7 +50,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
     for (_, step) in vector_steps() {
         let stream = [&step["stream"], &step["event"]["stream"], &step["turn"]["stream"], &step["feed"]];
         let Some(stream) = stream.into_iter().find(|stream| stream.is_object()) else { continue };
-        let format = FORMATS.iter().position(|format| stream["format"] == serde_json::json!(format));
+        let format = StreamFormat::ALL.iter().position(|format| stream["format"] == serde_json::json!(format));
         let Some(format) = format.and_then(|place| u8::try_from(place).ok()) else { continue };
         let end = u8::from(stream["exit_code"].as_i64().is_some_and(|code| code != 0));
         let fed = stream["chunks"].as_array().into_iter().flatten().filter_map(Value::as_str).collect::<String>();
@@ -60,19 +60,6 @@ pub fn seeds() -> Vec<Vec<u8>> {
     }
     seeds
 }
-
-const FORMATS: [StreamFormat; 10] = [
-    StreamFormat::Text,
-    StreamFormat::Ndjson,
-    StreamFormat::CodexJsonl,
-    StreamFormat::ClaudeStreamJson,
-    StreamFormat::QwenStreamJson,
-    StreamFormat::GeminiStreamJson,
-    StreamFormat::GeminiJson,
-    StreamFormat::OpencodeJson,
-    StreamFormat::PiJson,
-    StreamFormat::Acp,
-];
 
 /// The pieces of a message joined, as somebody who looks on sees them.
 fn said(pieces: Vec<Piece>) -> Vec<Piece> {
