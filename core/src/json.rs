@@ -32,7 +32,7 @@ pub(crate) use flat::{Elements, Members, Node};
 #[cfg(feature = "schema-engine")]
 pub(crate) use instance::{BYTES_PER_UNIT, Instance, Look, size, text_size};
 #[cfg(feature = "streams")]
-pub(crate) use outline::{Outline, RAW, string};
+pub(crate) use outline::{Outline, string};
 pub(crate) use scanner::{Container, Member, Scanner, Shape};
 pub use serde_json::Value;
 #[cfg(not(feature = "flat-documents"))]

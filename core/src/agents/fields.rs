@@ -75,8 +75,10 @@ impl From<&'static str> for Text<'_> {
 
 impl<'de, T: FromJson<'de>> Deserialize<'de> for Lenient<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = if T::IS_RAW { json::RAW } else { "" };
-        deserializer.deserialize_newtype_struct(name, LenientVisitor(PhantomData)).map(Lenient)
+        let visitor = LenientVisitor(PhantomData);
+        let value =
+            if T::IS_RAW { deserializer.deserialize_str(visitor) } else { deserializer.deserialize_any(visitor) };
+        value.map(Lenient)
     }
 }
 

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use super::fields::{FromJson, Lenient};
 use super::turn::MAX_OTHER_BYTES;
+use crate::json;
+use crate::text;
 use crate::write::json_text;
-use crate::{json, text};
 
 /// A field of any type.
 pub(super) type Shown<'r> = Lenient<Excerpt<'r>>;

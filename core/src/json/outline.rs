@@ -177,14 +177,14 @@ impl<'t> Outline<'t> {
 
 impl<'o> Item<'o> {
     pub(crate) fn is_object(self) -> bool {
-        self.raw().starts_with('{')
+        self.first_byte() == Some(b'{')
     }
 
     /// The value of a key, if this is an object that has it.
     pub(crate) fn get(self, name: &str) -> Option<Item<'o>> {
-        let mut children = self.children();
+        let mut children = self.is_object().then(|| self.children())?;
         while let (Some(key), Some(value)) = (children.next(), children.next()) {
-            if self.is_object() && key.key() == name {
+            if key.key() == name {
                 return Some(value);
             }
         }
@@ -197,18 +197,24 @@ impl<'o> Item<'o> {
 
     /// Keys are rarely escaped, and then it is known that none is.
     fn key(self) -> Cow<'o, str> {
-        let key = if self.outline.has_escaped_key {
-            string(self.raw(), usize::MAX)
-        } else {
-            inside(self.raw()).map(Cow::Borrowed)
-        };
-        key.unwrap_or_default()
+        if self.outline.has_escaped_key {
+            return string(self.raw(), usize::MAX).unwrap_or_default();
+        }
+        let inside = self.node().and_then(|key| self.outline.text.get(key.start + 1..key.end - 1));
+        Cow::Borrowed(inside.unwrap_or_default())
     }
 
+    #[inline]
+    fn first_byte(self) -> Option<u8> {
+        self.node().and_then(|node| self.outline.first_byte(node))
+    }
+
+    #[inline]
     fn raw(self) -> &'o str {
         self.node().map(|node| self.outline.raw(node)).unwrap_or_default()
     }
 
+    #[inline]
     fn node(self) -> Option<&'o Node> {
         self.outline.nodes.get(self.place)
     }
@@ -220,16 +226,16 @@ impl<'de> Deserializer<'de> for Item<'de> {
     type Error = Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        match self.raw().as_bytes().first() {
+        match self.first_byte() {
             Some(b'{') => visitor.visit_map(self.children()),
             Some(b'[') => visitor.visit_seq(self.children()),
             _ => visitor.visit_borrowed_str(self.raw()),
         }
     }
 
-    /// With the name [`RAW`], objects and arrays are visited as JSON text, too.
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &str, visitor: V) -> Result<V::Value, Error> {
-        if name == RAW { visitor.visit_borrowed_str(self.raw()) } else { self.deserialize_any(visitor) }
+    /// A string is asked for: objects and arrays are visited as JSON text, too.
+    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_borrowed_str(self.raw())
     }
 
     fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
@@ -241,8 +247,8 @@ impl<'de> Deserializer<'de> for Item<'de> {
     }
 
     forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
-        seq tuple tuple_struct map struct enum
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map struct enum
     }
 }
 
@@ -280,20 +286,14 @@ impl<'de> MapAccess<'de> for Children<'de> {
 /// The text that the JSON text of a string stands for: all of it, or a beginning that has at least `enough` bytes. None if
 /// it is not the text of a string.
 pub(crate) fn string(raw: &str, enough: usize) -> Option<Cow<'_, str>> {
-    let inside = inside(raw)?;
+    let inside = raw.strip_prefix('"')?.strip_suffix('"')?;
     Some(if is_escaped(inside) { Cow::Owned(decoded(inside, enough)) } else { Cow::Borrowed(inside) })
-}
-
-fn inside(raw: &str) -> Option<&str> {
-    raw.strip_prefix('"')?.strip_suffix('"')
 }
 
 fn is_escaped(string: &str) -> bool {
     memchr::memchr(b'\\', string.as_bytes()).is_some()
 }
 
-/// The name of newtype structs that are visited as JSON text.
-pub(crate) const RAW: &str = "turnlatch::Raw";
 /// Around the outermost value.
 const OUTSIDE: usize = usize::MAX;
 const USUAL_NODES: usize = 32;

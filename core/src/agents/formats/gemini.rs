@@ -12,8 +12,9 @@ use crate::agents::fields::{Lenient, Object, Text};
 use crate::agents::row::Row;
 use crate::agents::shown::Shown;
 use crate::agents::turn::Turn;
+use crate::json;
+use crate::text;
 use crate::types::codes::Code;
-use crate::{json, text};
 
 pub(crate) struct GeminiStream;
 
