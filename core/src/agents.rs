@@ -14,48 +14,50 @@ mod row;
 mod shown;
 mod turn;
 
+use serde::{Deserialize, Serialize};
+
 use crate::json::Value;
-use crate::read::{Misread, read};
 use crate::types::codes::Note;
 use crate::types::event::{Message, TurnReport, Usage};
 use crate::types::receipt::Rejected;
-use crate::wire::record;
-use crate::write::writable;
+use crate::types::strict;
 
 pub use decoder::{StreamDecoder, decode_stream};
 pub use formats::StreamFormat;
 
 /// Everything that an agent's process printed in a turn.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Stream {
     /// How it is written.
     pub format: StreamFormat,
     /// What it printed.
     pub stdout: String,
     /// What it complained of. Nothing is decided by it, but by [`StreamFormat::GeminiJson`], which tells failures there.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub stderr: Option<String>,
     /// How the process ended; absent while it goes on living.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i64>,
 }
 
-record!(Stream { format, stdout, stderr, exit_code });
-
 /// What a turn's stream says.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Decoded {
     /// The words of the assistant, and beginnings of what tools, users and thoughts said between them.
     pub messages: Vec<Message>,
     /// By which the agent's session can be resumed.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub session_handle: Option<String>,
     /// Why the turn failed, as a code.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub failure_reason: Option<String>,
     /// What the turn cost, as far as the agent tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
     /// What was strange on the way.
     pub diagnostics: Vec<Note>,
 }
-
-writable!(Decoded { messages, session_handle, failure_reason, usage, diagnostics });
 
 /// How a process takes its turns that lives on after one.
 #[derive(Clone, Debug, Default)]
@@ -76,7 +78,7 @@ impl Sticky {
 }
 
 /// What came of some bytes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Progress {
     /// What was said, in order, for people who look on.
     pub pieces: Vec<Piece>,
@@ -88,10 +90,8 @@ pub struct Progress {
     pub write: Vec<String>,
 }
 
-writable!(Progress { pieces, turn_over, stop, write });
-
 /// A piece of a message, as it came.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Piece {
     /// Which message of the turn it belongs to, counted from 0; pieces of one message are joined.
     pub message: u64,
@@ -101,15 +101,13 @@ pub struct Piece {
     pub text: String,
 }
 
-writable!(Piece { message, role, text });
-
 impl Stream {
     /// Reads a stream from a value that a binding made of its runtime's own data.
     ///
     /// # Errors
     /// [`Rejected`] with `EVENT_MALFORMED` if it is not in the documented form.
     pub fn from_value(value: Value) -> Result<Stream, Rejected> {
-        read(value).map_err(|misread: Misread| Rejected::malformed(misread.sentence("the stream")))
+        strict::from_value(value).map_err(|invalid| Rejected::malformed(invalid.sentence("the stream")))
     }
 }
 

@@ -10,16 +10,18 @@ mod pi;
 mod qwen;
 mod text;
 
+use serde::{Deserialize, Serialize};
+
 use super::Sticky;
 use super::row::Row;
 use super::turn::Turn;
 use crate::json::Value;
-use crate::read::{Misread, Readable, Reading, read};
 use crate::types::receipt::Rejected;
-use crate::write::{Writable, Writer, serialize_as_written};
+use crate::types::strict;
 
 /// How an agent's command line writes its turn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum StreamFormat {
     /// Everything is the assistant's text.
     #[default]
@@ -86,35 +88,14 @@ impl StreamFormat {
     /// # Errors
     /// [`Rejected`] with `EVENT_MALFORMED` if there is none.
     pub fn from_name(name: &str) -> Result<StreamFormat, Rejected> {
-        read(Value::String(name.to_owned()))
-            .map_err(|misread: Misread| Rejected::malformed(misread.sentence("the stream's format")))
+        strict::from_value(Value::String(name.to_owned()))
+            .map_err(|invalid| Rejected::malformed(invalid.sentence("the stream's format")))
     }
 
     pub(super) const fn decoder(self) -> &'static dyn Format {
         self.entry().1
     }
 }
-
-impl Readable for StreamFormat {
-    fn blank() -> StreamFormat {
-        StreamFormat::default()
-    }
-
-    fn read(&mut self, value: Value, reading: &mut Reading) {
-        let found = reading.one_of(&StreamFormat::ALL.map(StreamFormat::as_str), &value);
-        if let Some(format) = found.and_then(|place| StreamFormat::ALL.get(place)) {
-            *self = *format;
-        }
-    }
-}
-
-impl Writable for StreamFormat {
-    fn write(&self, out: &mut Writer) {
-        out.name(self.as_str());
-    }
-}
-
-serialize_as_written!(StreamFormat);
 
 /// What an agent CLI writes, and how a process of it that serves several turns is written to.
 pub(super) trait Format: Sync {
@@ -175,4 +156,17 @@ pub(super) enum EndOfTurn {
     Row,
     /// The host names a line.
     Line,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_format_has_one_name() {
+        for format in StreamFormat::ALL {
+            assert_eq!(serde_json::to_value(format).unwrap(), format.as_str());
+            assert_eq!(StreamFormat::from_name(format.as_str()), Ok(format));
+        }
+    }
 }

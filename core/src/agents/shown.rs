@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use super::fields::{FromJson, Lenient};
 use super::turn::MAX_OTHER_BYTES;
 use crate::json;
+use crate::json::json_text;
 use crate::text;
-use crate::write::json_text;
 
 /// A field of any type.
 pub(super) type Shown<'r> = Lenient<Excerpt<'r>>;

@@ -12,8 +12,8 @@ use crate::agents::fields::{Lenient, Object, Text};
 use crate::agents::row::Row;
 use crate::agents::shown::{Json, Shown};
 use crate::agents::turn::{Turn, is_session};
+use crate::json::json_text;
 use crate::types::codes::Code;
-use crate::write::json_text;
 
 pub(crate) struct Acp;
 

@@ -10,8 +10,8 @@ use crate::agents::row::Row;
 use crate::agents::shown::{Beginning, Json, Shown};
 use crate::agents::turn::Turn;
 use crate::agents::{Sticky, Usage};
+use crate::json::json_text;
 use crate::types::codes::Code;
-use crate::write::json_text;
 
 pub(crate) struct Claude;
 

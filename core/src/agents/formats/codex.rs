@@ -8,7 +8,6 @@ use crate::agents::fields::{Lenient, Object, Text};
 use crate::agents::row::Row;
 use crate::agents::shown::Shown;
 use crate::agents::turn::Turn;
-use crate::text;
 
 pub(crate) struct Codex;
 
@@ -36,7 +35,7 @@ impl Format for Codex {
             // Not the end: only `turn.failed` is.
             "error" => {
                 let StreamError { message } = row.read()?;
-                if text::find(message.as_str(), "Reconnecting").is_some() {
+                if message.as_str().contains("Reconnecting") {
                     turn.supersede();
                 }
                 turn.warn(message.as_str());

@@ -82,7 +82,7 @@ impl Format for GeminiJson {
         let answer = row.as_ref().and_then(Row::read::<Answer<'_>>);
         if let Some(answer) = answer.filter(|answer| answer.response.is_some() || answer.has_error()) {
             // The program, or what it loads, prints a warning before.
-            for line in text::split(before, b'\n').filter(|line| !json::trim(line).is_empty()) {
+            for line in before.split('\n').filter(|line| !json::trim(line).is_empty()) {
                 turn.rows += 1;
                 turn.unknown(line);
             }
@@ -123,7 +123,7 @@ fn report(turn: &mut Turn, answer: &Answer<'_>, row: Option<&Row<'_>>) {
 
 /// The object that ends a text and begins a line, if there is one, and what stands before it.
 fn last_object(text: &str) -> (&str, Option<Row<'_>>) {
-    let start = text::places(text, "\n{").last().map_or(0, |line| line + 1);
+    let start = text.rfind("\n{").map_or(0, |line| line + 1);
     let (before, object) = text.split_at_checked(start).unwrap_or_default();
     (before, Row::parse(object))
 }

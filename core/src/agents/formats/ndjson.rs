@@ -8,7 +8,7 @@ use crate::agents::content::{Content, TextPart};
 use crate::agents::fields::Text;
 use crate::agents::row::Row;
 use crate::agents::turn::{ASSISTANT, Turn};
-use crate::write::json_text;
+use crate::json::json_text;
 
 pub(crate) struct Ndjson;
 

@@ -8,7 +8,6 @@ use crate::agents::fields::{Lenient, Object, Text};
 use crate::agents::row::Row;
 use crate::agents::shown::Shown;
 use crate::agents::turn::Turn;
-use crate::text;
 use crate::types::codes::Code;
 
 pub(crate) struct Opencode;
@@ -64,7 +63,7 @@ impl Format for Opencode {
     /// Adds which permission was rejected: only stderr has it.
     fn end_of_stream(&self, turn: &mut Turn, stderr: &str) {
         if is_denied(turn)
-            && let Some(asked) = stderr.lines().rev().find_map(|line| line.get(text::find(line, REQUESTED)?..))
+            && let Some(asked) = stderr.lines().rev().find_map(|line| line.get(line.find(REQUESTED)?..))
         {
             turn.warn(asked.trim_end());
         }
