@@ -71,12 +71,12 @@ pub use persist::snapshot::SNAPSHOT_VERSION;
 pub use schema::use_schema_engine;
 pub use schema::{Check, OutputSchema, SchemaEngine, SchemaProblem, SchemaValidator, Violation};
 pub use text::display_text;
-pub use turn::evidence::{DONE_MARKER, Evidence, Marker, OutputState, Source};
+pub use turn::evidence::{Evidence, Marker, OutputState, Source};
 pub use turn::gate::{Decision, GateCheck, GateResult, Judged, Verdict};
 pub use turn::patch::{PatchWording, patch_skill};
 pub use types::codes::{Code, CodeInfo, CodeKind, Note};
 pub use types::effect::{Action, Effect, Notice, ResumeFrom};
-pub use types::event::{Event, Message, RecordedTurn, Reply, TurnReport, Usage};
+pub use types::event::{DONE_MARKER, Event, Message, RecordedTurn, Reply, TurnReport, Usage};
 pub use types::interaction::{
     ChoiceOption, FreeForm, InteractionKind, InteractionRecord, PendingInteraction, Question, ResolutionMode,
 };

@@ -1,8 +1,8 @@
 //! Gate lint: what will go wrong with this schema, said before money is spent (ADM-8).
 
 use crate::schema::OutputSchema;
-use crate::turn::evidence::DONE_MARKER;
 use crate::types::codes::{Code, Note};
+use crate::types::event::DONE_MARKER;
 use crate::types::plan::ExecutionMode;
 
 /// Warnings about a skill's output schema.

@@ -13,13 +13,10 @@ use crate::schema::{Check, Violation};
 use crate::text;
 use crate::turn::question::{self, AskForm};
 use crate::types::codes::{Code, Note};
-use crate::types::event::{TurnReport, or_null};
+use crate::types::event::{DONE_MARKER, TurnReport, or_null};
 use crate::types::plan::RunPlan;
 use objects::{Contents, FoundObject, Markers};
 use serde::{Deserialize, Serialize};
-
-/// The key, and the word, by which an agent says that it is done.
-pub const DONE_MARKER: &str = "__SKILL_DONE__";
 
 /// What a turn shows, as it stands in a decision.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! The skill patch: what is added to a skill's instructions so that the agent knows the contract (PATCH-1 to PATCH-3).
 
 use crate::json::json_text;
-use crate::turn::evidence::DONE_MARKER;
+use crate::types::event::DONE_MARKER;
 use crate::types::plan::{ExecutionMode, RunPlan};
 
 /// The words of the patch; a host may change them.

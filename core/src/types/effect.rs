@@ -1,6 +1,5 @@
 //! Effects: what the host must do, told by the core.
 
-use crate::json::Value;
 use crate::text::push_number;
 use crate::types::receipt::Rejected;
 use crate::types::state::Status;
@@ -10,6 +9,7 @@ use crate::types::time::Timestamp;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess};
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 /// One thing to do, and its id `run_id/revision/n`: doing it twice under the same id equals doing it once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -54,6 +54,9 @@ pub enum Event {
     },
 }
 
+/// The key, and the word, by which an agent says that it is done.
+pub const DONE_MARKER: &str = "__SKILL_DONE__";
+
 /// What a finished turn left behind.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

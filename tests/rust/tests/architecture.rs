@@ -19,15 +19,12 @@ const LEVELS: [&[&str]; 8] = [
 
 /// Imports that still point back, as `file -> folder`. The list only gets shorter.
 const BACK: &[&str] = &[
-    "admission/lint -> turn",
     "lifecycle/run -> inspect",
     "lifecycle/run -> persist",
-    "types/effect -> json",
     "types/event -> agents",
     "types/event -> json",
     "types/event -> turn",
     "types/interaction -> json",
-    "types/limits -> json",
     "types/plan -> json",
     "types/plan -> persist",
     "types/plan -> schema",

@@ -4,12 +4,13 @@ use std::ops::Range;
 
 use memchr::memmem;
 
+use super::Source;
 use super::debris::{Before, DebrisStack, closed_by};
 use super::layout::{Segment, lines, segments};
 use super::place::{is_last_word, is_plain_indent, is_unquoted, stands_alone};
-use super::{DONE_MARKER, Source};
 use crate::json::{self, Container, Fault, Member, Scanner, Shape};
 use crate::turn::question;
+use crate::types::event::DONE_MARKER;
 
 /// What stands in one message of the assistant.
 #[derive(Debug, Default)]
