@@ -2,17 +2,19 @@
 
 mod lint;
 mod manifest;
+pub(crate) mod plan;
 mod request;
 
 use std::sync::Arc;
 
+use crate::admission::plan::{PlanSettings, RunPlan};
 use crate::json::json_text;
 use crate::json::{Map, Value};
 use crate::schema::{Check, OutputSchema};
 use crate::text;
 use crate::types::codes::{Code, Note};
 use crate::types::limits::Limits;
-use crate::types::plan::{ExecutionMode, PlanSettings, RunPlan};
+use crate::types::plan::ExecutionMode;
 use manifest::Skill;
 use request::Options;
 pub(crate) use request::read_object;

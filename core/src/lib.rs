@@ -35,7 +35,7 @@
 //! # Reading order
 //! `types` is the data; `lifecycle::transition` is the state machine; `turn` says what a finished turn means, `admission` how a
 //! skill and a request become a plan. Imports point one way:
-//! types <- json <- schema, agents <- admission, turn <- lifecycle <- persist <- inspect, hosting.
+//! types <- json <- schema, agents <- admission <- turn <- lifecycle <- persist <- inspect, hosting.
 
 mod admission;
 #[cfg(feature = "streams")]
@@ -50,6 +50,7 @@ mod text;
 mod turn;
 mod types;
 
+pub use admission::plan::{PlanSettings, RunPlan};
 pub use admission::{HostSettings, Manifest, Problem, Refusal, RunRequest, SkillView, admit, describe_skill};
 #[cfg(feature = "streams")]
 pub use agents::{Decoded, Piece, Progress, Sticky, Stream, StreamDecoder, StreamFormat, decode_stream};
@@ -64,7 +65,6 @@ pub use inspect::timeline::{Actor, Step};
 pub use inspect::views::{Allowed, AllowedRequest, InteractionView, OptionView, PendingView, StatusView};
 pub use json::{Document, Map, Value, json_text, parse_json};
 pub use lifecycle::run::{Applied, Keep, Outstanding, Run};
-pub use persist::digest::LoadError;
 pub use persist::journal::{JOURNAL_VERSION, Journal, JournalEntry, Replayed, replay};
 pub use persist::snapshot::SNAPSHOT_VERSION;
 #[cfg(feature = "host-validator")]
@@ -81,7 +81,8 @@ pub use types::interaction::{
     ChoiceOption, FreeForm, InteractionKind, InteractionRecord, PendingInteraction, Question, ResolutionMode,
 };
 pub use types::limits::Limits;
-pub use types::plan::{ExecutionMode, InterruptedTurn, PlanSettings, Profile, RunPlan, SoftCompletion};
+pub use types::load_error::LoadError;
+pub use types::plan::{ExecutionMode, InterruptedTurn, Profile, SoftCompletion};
 pub use types::receipt::{Receipt, ReceiptKind, Rejected, Resolved};
 pub use types::state::{Outcome, RunError, Status};
 pub use types::time::Timestamp;

@@ -5,6 +5,7 @@ pub(crate) mod effect;
 pub(crate) mod event;
 pub(crate) mod interaction;
 pub(crate) mod limits;
+pub(crate) mod load_error;
 pub(crate) mod plan;
 pub(crate) mod receipt;
 pub(crate) mod state;

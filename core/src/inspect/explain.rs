@@ -1,11 +1,12 @@
 //! Answers to "why" and "why not" (GATE-9).
 
+use crate::admission::plan::RunPlan;
 use crate::lifecycle::run::Run;
 use crate::schema::Violation;
 use crate::turn::evidence::{self, Marker, OutputState};
 use crate::turn::gate::{self, Decision, Judged, Position};
 use crate::types::event::TurnReport;
-use crate::types::plan::{Profile, RunPlan, SoftCompletion};
+use crate::types::plan::{Profile, SoftCompletion};
 use crate::types::state::{Outcome, Status};
 use serde::Serialize;
 

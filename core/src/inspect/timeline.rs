@@ -3,15 +3,15 @@
 use serde::Serialize;
 use std::sync::Arc;
 
+use crate::admission::plan::RunPlan;
 use crate::lifecycle::invariants;
 use crate::lifecycle::run::Run;
-use crate::persist::digest::LoadError;
 use crate::persist::journal::{Link, invalid, read_line};
 use crate::text::display_text;
 use crate::turn::gate::Decision;
 use crate::types::event::Event;
 use crate::types::interaction::ResolutionMode;
-use crate::types::plan::RunPlan;
+use crate::types::load_error::LoadError;
 use crate::types::state::Status;
 use crate::types::time::Timestamp;
 

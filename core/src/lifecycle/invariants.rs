@@ -1,5 +1,6 @@
 //! What is true of every run that the machine makes: checked on everything that comes back from outside.
 
+use crate::admission::plan::RunPlan;
 use crate::json;
 use crate::lifecycle::run::Run;
 use crate::lifecycle::wait::{SlotWhileWaiting, WaitRule};
@@ -9,7 +10,7 @@ use crate::types::codes::Code;
 use crate::types::effect::EffectRef;
 use crate::types::interaction::ResolutionMode;
 use crate::types::limits::Limits;
-use crate::types::plan::{InterruptedTurn, MAX_SESSION_TIMEOUT_SEC, Profile, RunPlan};
+use crate::types::plan::{InterruptedTurn, MAX_SESSION_TIMEOUT_SEC, Profile};
 use crate::types::state::{Answer, BegunBy, Outcome, State};
 
 /// A run that the machine cannot have made.

@@ -1,11 +1,12 @@
 //! Replies: every one gets a receipt, by the table of section 7.
 
+use crate::admission::plan::RunPlan;
 use crate::json::Value;
 use crate::json::json_text;
 use crate::lifecycle::run::Run;
 use crate::types::codes::Code;
 use crate::types::event::Reply;
-use crate::types::plan::{Profile, RunPlan};
+use crate::types::plan::Profile;
 use crate::types::receipt::{Receipt, ReceiptKind, Rejected, Resolved};
 use crate::types::state::Status;
 

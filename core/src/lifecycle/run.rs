@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
+use crate::admission::plan::RunPlan;
 #[cfg(feature = "observe")]
 use crate::inspect::observation::Observation;
 use crate::lifecycle::history::History;
@@ -13,7 +14,6 @@ use crate::types::codes::{Code, Note};
 use crate::types::effect::{Action, Effect};
 use crate::types::event::{Event, Reply};
 use crate::types::interaction::{InteractionRecord, PendingInteraction};
-use crate::types::plan::RunPlan;
 use crate::types::receipt::{Receipt, ReceiptKind, Rejected};
 use crate::types::state::{BegunBy, Ended, Outcome, Running, State, Status, WaitingUser};
 use crate::types::time::Timestamp;

@@ -1,6 +1,7 @@
 //! The table of section 6: what waiting means for a profile and a strictness.
 
-use crate::types::plan::{Profile, RunPlan};
+use crate::admission::plan::RunPlan;
+use crate::types::plan::Profile;
 
 /// How a run waits for a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,42 +1,10 @@
-//! What snapshots and journals share: digests, and the error of one that is not loaded.
+//! What snapshots and journals share: digests and versions.
 
-use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::json::Value;
 use crate::types::codes::Code;
-use crate::types::strict::Invalid;
-
-/// A snapshot or journal that was not loaded.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
-#[error("{code} at {place}: {message}")]
-pub struct LoadError {
-    /// Why, as a stable code.
-    pub code: Code,
-    /// Where in the document.
-    pub place: String,
-    /// What was found and what was expected.
-    pub message: String,
-}
-
-impl LoadError {
-    pub(crate) fn new(code: Code, place: impl Into<String>, message: impl Into<String>) -> LoadError {
-        LoadError { code, place: place.into(), message: message.into() }
-    }
-
-    /// The stable code.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        self.code.as_str()
-    }
-}
-
-impl Invalid {
-    pub(crate) fn load_error(self, code: Code) -> LoadError {
-        let place = if self.path.is_empty() { "the document".to_owned() } else { self.path };
-        LoadError { code, place, message: self.message }
-    }
-}
+use crate::types::load_error::LoadError;
 
 /// The SHA-256 digest of these parts, one after the other, in hexadecimal.
 pub(crate) fn digest(parts: &[&str]) -> String {

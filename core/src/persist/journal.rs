@@ -4,16 +4,17 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
+use crate::admission::plan::RunPlan;
 use crate::json::json_text;
 use crate::json::{self, MAX_DOCUMENT_DEPTH, Value};
 use crate::lifecycle::invariants;
 use crate::lifecycle::run::{Prepared, Run};
-use crate::persist::digest::{LoadError, check_version, digest};
+use crate::persist::digest::{check_version, digest};
 use crate::turn::gate::{Judged, Judgement};
 use crate::types::codes::Code;
 use crate::types::effect::Effect;
 use crate::types::event::{Event, RecordedTurn};
-use crate::types::plan::RunPlan;
+use crate::types::load_error::LoadError;
 use crate::types::strict::{Invalid, from_value};
 use crate::types::time::Timestamp;
 

@@ -3,14 +3,15 @@
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
+use crate::admission::plan::RunPlan;
 use crate::json::{self, json_text};
 use crate::lifecycle::invariants;
 use crate::lifecycle::run::{Life, Run};
-use crate::persist::digest::{LoadError, check_version, digest};
+use crate::persist::digest::{check_version, digest};
 use crate::types::codes::Code;
 use crate::types::interaction::InteractionRecord;
 use crate::types::limits::Limits;
-use crate::types::plan::RunPlan;
+use crate::types::load_error::LoadError;
 use crate::types::strict::from_value;
 
 /// The version of the format that this version of the library writes.

@@ -7,6 +7,7 @@ mod layout;
 mod objects;
 mod place;
 
+use crate::admission::plan::RunPlan;
 use crate::json::json_text;
 use crate::json::{self, Document, Fault, Map, Value};
 use crate::schema::{Check, Violation};
@@ -14,7 +15,6 @@ use crate::text;
 use crate::turn::question::{self, AskForm};
 use crate::types::codes::{Code, Note};
 use crate::types::event::{DONE_MARKER, TurnReport, or_null};
-use crate::types::plan::RunPlan;
 use objects::{Contents, FoundObject, Markers};
 use serde::{Deserialize, Serialize};
 

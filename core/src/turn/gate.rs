@@ -10,13 +10,14 @@ use std::sync::Arc;
 
 pub(crate) use self::brief::Brief;
 use self::brief::{Plain, Said};
+use crate::admission::plan::RunPlan;
 use crate::text;
 use crate::turn::evidence::{self, Evidence, Found, Marker, OutputState};
 use crate::turn::question;
 use crate::types::codes::{Code, Note};
 use crate::types::event::TurnReport;
 use crate::types::interaction::Question;
-use crate::types::plan::{RunPlan, SoftCompletion};
+use crate::types::plan::SoftCompletion;
 use crate::types::state::Status;
 
 /// Why a turn ended as it did.

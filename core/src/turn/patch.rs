@@ -1,8 +1,9 @@
 //! The skill patch: what is added to a skill's instructions so that the agent knows the contract (PATCH-1 to PATCH-3).
 
+use crate::admission::plan::RunPlan;
 use crate::json::json_text;
 use crate::types::event::DONE_MARKER;
-use crate::types::plan::{ExecutionMode, RunPlan};
+use crate::types::plan::ExecutionMode;
 
 /// The words of the patch; a host may change them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,9 +125,9 @@ fn completion() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::admission::plan::PlanSettings;
     use crate::schema::OutputSchema;
     use crate::types::limits::Limits;
-    use crate::types::plan::PlanSettings;
 
     fn patched(skill: &str, mode: ExecutionMode, schema: Option<&str>) -> String {
         patched_for(&plan(schema, &[]), skill, mode)
