@@ -14,32 +14,13 @@ mod row;
 mod shown;
 mod turn;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use crate::json::Value;
 use crate::types::codes::Note;
-use crate::types::event::{Message, TurnReport, Usage};
+use crate::types::event::{Event, Message, TurnReport, Usage};
 use crate::types::receipt::Rejected;
-use crate::types::strict;
 
 pub use decoder::{StreamDecoder, decode_stream};
-pub use formats::StreamFormat;
-
-/// Everything that an agent's process printed in a turn.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Stream {
-    /// How it is written.
-    pub format: StreamFormat,
-    /// What it printed.
-    pub stdout: String,
-    /// What it complained of. Nothing is decided by it, but by [`StreamFormat::GeminiJson`], which tells failures there.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stderr: Option<String>,
-    /// How the process ended; absent while it goes on living.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub exit_code: Option<i64>,
-}
 
 /// What a turn's stream says.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -101,13 +82,18 @@ pub struct Piece {
     pub text: String,
 }
 
-impl Stream {
-    /// Reads a stream from a value that a binding made of its runtime's own data.
-    ///
-    /// # Errors
-    /// [`Rejected`] with `EVENT_MALFORMED` if it is not in the documented form.
-    pub fn from_value(value: Value) -> Result<Stream, Rejected> {
-        strict::from_value(value).map_err(|invalid| Rejected::malformed(invalid.sentence("the stream")))
+impl Event {
+    /// The event with what the agent's program printed decoded: what is recorded is what it said, so that a replay does not
+    /// depend on a decoder.
+    pub(crate) fn with_stream_decoded(mut self) -> Result<Event, Rejected> {
+        if let Event::TurnFinished(report) = &mut self
+            && let Some(stream) = report.stream.take()
+        {
+            report.exit_code = stream.exit_code;
+            report.take_decoded(decode_stream(&stream));
+            self.check_form()?;
+        }
+        Ok(self)
     }
 }
 

@@ -53,7 +53,7 @@ mod types;
 pub use admission::plan::{PlanSettings, RunPlan};
 pub use admission::{HostSettings, Manifest, Problem, Refusal, RunRequest, SkillView, admit, describe_skill};
 #[cfg(feature = "streams")]
-pub use agents::{Decoded, Piece, Progress, Sticky, Stream, StreamDecoder, StreamFormat, decode_stream};
+pub use agents::{Decoded, Piece, Progress, Sticky, StreamDecoder, decode_stream};
 pub use hosting::job::{Job, RequestKind, read_job, request_event};
 pub use hosting::{Attach, Due, Found, GivenUp, Perform, Resumption, run_of_slot, unreadable_report};
 #[doc(hidden)]
@@ -85,4 +85,5 @@ pub use types::load_error::LoadError;
 pub use types::plan::{ExecutionMode, InterruptedTurn, Profile, SoftCompletion};
 pub use types::receipt::{Receipt, ReceiptKind, Rejected, Resolved};
 pub use types::state::{Outcome, RunError, Status};
+pub use types::stream::{Stream, StreamFormat};
 pub use types::time::Timestamp;

@@ -3,10 +3,11 @@
 use super::formats::{EndOfTurn, Framing};
 use super::row::Row;
 use super::turn::Turn;
-use super::{Decoded, Progress, Sticky, Stream, StreamFormat};
+use super::{Decoded, Progress, Sticky};
 use crate::json;
 use crate::types::limits::Limits;
 use crate::types::receipt::Rejected;
+use crate::types::stream::{Stream, StreamFormat};
 
 /// The longest row that is read. Twice what a turn may say, since a row escapes it.
 const MAX_ROW_BYTES: usize = 2 * Limits::DEFAULT.turn_text_bytes;

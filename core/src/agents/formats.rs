@@ -10,41 +10,13 @@ mod pi;
 mod qwen;
 mod text;
 
-use serde::{Deserialize, Serialize};
-
 use super::Sticky;
 use super::row::Row;
 use super::turn::Turn;
 use crate::json::Value;
 use crate::types::receipt::Rejected;
+use crate::types::stream::StreamFormat;
 use crate::types::strict;
-
-/// How an agent's command line writes its turn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum StreamFormat {
-    /// Everything is the assistant's text.
-    #[default]
-    Text,
-    /// JSON lines with `role` and `text` (or `content`); a line that is none of these is never the assistant's.
-    Ndjson,
-    /// `codex exec --json`.
-    CodexJsonl,
-    /// `claude --print --output-format stream-json --verbose`.
-    ClaudeStreamJson,
-    /// `qwen --output-format stream-json`: Claude's rows, but an error is reported in the assistant's text alone.
-    QwenStreamJson,
-    /// `gemini --output-format stream-json`.
-    GeminiStreamJson,
-    /// `gemini --output-format json`: one object, at the end; of a failed turn at the end of stderr.
-    GeminiJson,
-    /// `opencode run --format json`.
-    OpencodeJson,
-    /// `pi --print --mode json`.
-    PiJson,
-    /// What an agent of the Agent Client Protocol answers: one process for many turns.
-    Acp,
-}
 
 impl StreamFormat {
     /// Every format.

@@ -1,6 +1,8 @@
 //! Answers to "why" and "why not" (GATE-9).
 
 use crate::admission::plan::RunPlan;
+#[cfg(feature = "streams")]
+use crate::agents::decode_stream;
 use crate::lifecycle::run::Run;
 use crate::schema::Violation;
 use crate::turn::evidence::{self, Marker, OutputState};
@@ -43,13 +45,13 @@ pub struct WhyNot {
 #[must_use]
 pub fn evaluate_turn(plan: &RunPlan, report: &TurnReport) -> Judged {
     let position = Position { attempt_number: report.attempt_number, interactions: 0 };
-    if report.stream.is_none() {
-        return gate::judge(plan, position, report).told();
+    #[cfg(feature = "streams")]
+    if let Some(stream) = &report.stream {
+        let mut decoded = TurnReport { stream: None, exit_code: stream.exit_code, ..report.clone() };
+        decoded.take_decoded(decode_stream(stream));
+        return gate::judge(plan, position, &decoded).told();
     }
-    let mut decoded = report.clone();
-    // A stream beside other contents is ignored here; an event with both is malformed.
-    let _ = decoded.decode_stream();
-    gate::judge(plan, position, &decoded).told()
+    gate::judge(plan, position, report).told()
 }
 
 /// How many bytes were looked at to read a turn: the measure by which the tests show that work is linear.

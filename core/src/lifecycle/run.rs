@@ -152,7 +152,14 @@ impl Run {
             return Err(Rejected::malformed(format!("`{}` stands in journals only", event.name())));
         }
         event.check_form()?;
-        self.prepare_recorded(event.with_stream_decoded()?, now, prepared)?;
+        #[cfg(feature = "streams")]
+        let event = event.with_stream_decoded()?;
+        // A page that shows runs has no agents, and is spared the decoders.
+        #[cfg(not(feature = "streams"))]
+        if let Event::TurnFinished(crate::TurnReport { stream: Some(_), .. }) = event {
+            return Err(Rejected::malformed("a turn has a `stream`, which this build cannot decode"));
+        }
+        self.prepare_recorded(event, now, prepared)?;
         #[cfg(feature = "observe")]
         if let (Some(next), Some(entry)) = (&prepared.step.next, &prepared.step.applied.entry) {
             prepared.step.applied.observed = Some(self.observe_step(next, entry));

@@ -4,14 +4,13 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess};
 use serde::{Deserialize, Deserializer, Serialize};
 
-#[cfg(feature = "streams")]
-use crate::agents::{Stream, decode_stream};
 use crate::json::{self, Value, json_text};
 use crate::text;
 use crate::turn::gate::Judged;
 use crate::types::codes::{Code, Note};
 use crate::types::limits::Limits;
 use crate::types::receipt::Rejected;
+use crate::types::stream::Stream;
 use crate::types::strict;
 use crate::types::tagged::{self, NoMembers, Tagged};
 use crate::types::time::Timestamp;
@@ -92,12 +91,7 @@ pub struct TurnReport {
     pub usage: Option<Usage>,
     /// What the agent's program printed, in place of `output`, `messages` and `text`; decoded when the event is applied.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg(feature = "streams")]
     pub stream: Option<Box<Stream>>,
-    /// What the agent's program printed, which this build cannot decode.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg(not(feature = "streams"))]
-    pub stream: Option<Box<Value>>,
     /// What was strange about the agent's stream; the decision goes on telling it.
     #[serde(default, deserialize_with = "or_null", skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<Note>,
@@ -198,7 +192,7 @@ impl Event {
         let event: Event =
             strict::from_value(value).map_err(|invalid| Rejected::malformed(invalid.sentence("the event")))?;
         event.check_form()?;
-        event.with_stream_decoded()
+        Ok(event)
     }
 
     /// The report of a turn with the assistant's text, which a binding hands over beside it: a long text need not be
@@ -212,14 +206,6 @@ impl Event {
         };
         report.text = Some(text.to_owned());
         self.check_form()?;
-        Ok(self)
-    }
-
-    /// The event with what the agent's program printed decoded.
-    pub(crate) fn with_stream_decoded(mut self) -> Result<Event, Rejected> {
-        if let Event::TurnFinished(report) = &mut self {
-            report.decode_stream()?;
-        }
         Ok(self)
     }
 
@@ -274,27 +260,6 @@ impl TurnReport {
         TurnReport { text: Some(text.into()), ..TurnReport::of_attempt(attempt_number) }
     }
 
-    /// Decodes the stream: what is recorded is what it said, so that a replay does not depend on a decoder.
-    #[cfg(feature = "streams")]
-    pub(crate) fn decode_stream(&mut self) -> Result<(), Rejected> {
-        let Some(stream) = self.stream.take() else { return Ok(()) };
-        if self.exit_code.is_some() {
-            return Err(Rejected::malformed("a turn has its exit code in `stream` if it has a stream"));
-        }
-        self.exit_code = stream.exit_code;
-        self.take_decoded(decode_stream(&stream));
-        self.check_form()
-    }
-
-    /// A page that shows runs has no agents, and is spared the decoders.
-    #[cfg(not(feature = "streams"))]
-    pub(crate) fn decode_stream(&mut self) -> Result<(), Rejected> {
-        match self.stream {
-            Some(_) => Err(Rejected::malformed("a turn has a `stream`, which this build cannot decode")),
-            None => Ok(()),
-        }
-    }
-
     /// How many of the members are given of which there is at most one.
     fn contents(&self) -> usize {
         // Null is no output: what `output: parsed ?? null` means.
@@ -308,6 +273,9 @@ impl TurnReport {
     fn check_form(&self) -> Result<(), Rejected> {
         if self.contents() > 1 {
             return Err(Rejected::malformed(format!("a turn {ONE_CONTENT}")));
+        }
+        if self.stream.is_some() && self.exit_code.is_some() {
+            return Err(Rejected::malformed("a turn has its exit code in `stream` if it has a stream"));
         }
         if self.diagnostics.len() > MAX_NOTES
             || self.diagnostics.iter().any(|note| is_longer(&note.message, MAX_NOTE_CHARACTERS))
@@ -467,12 +435,5 @@ mod tests {
         for bad in [r#"{"attempt_number":1}"#, r#"{"type":"turn_finished"}"#, r#"{"type":"cancel","who":1}"#, "[]"] {
             assert!(serde_json::from_str::<Event>(bad).is_err(), "{bad}");
         }
-    }
-
-    #[test]
-    fn a_stream_is_decoded_when_the_event_is_read() {
-        let event = r#"{"type":"turn_finished","attempt_number":1,"stream":{"format":"text","stdout":"hi"}}"#;
-        let Ok(Event::TurnFinished(report)) = Event::from_json(event) else { panic!("a turn") };
-        assert!(report.stream.is_none() && report.messages.is_some());
     }
 }

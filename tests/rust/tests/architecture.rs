@@ -22,7 +22,6 @@ const LEVELS: [&[&str]; 9] = [
 const BACK: &[&str] = &[
     "lifecycle/run -> inspect",
     "lifecycle/run -> persist",
-    "types/event -> agents",
     "types/event -> json",
     "types/event -> turn",
     "types/interaction -> json",
