@@ -154,11 +154,6 @@ impl Run {
         event.check_form()?;
         #[cfg(feature = "streams")]
         let event = event.with_stream_decoded()?;
-        // A page that shows runs has no agents, and is spared the decoders.
-        #[cfg(not(feature = "streams"))]
-        if let Event::TurnFinished(crate::TurnReport { stream: Some(_), .. }) = event {
-            return Err(Rejected::malformed("a turn has a `stream`, which this build cannot decode"));
-        }
         self.prepare_recorded(event, now, prepared)?;
         #[cfg(feature = "observe")]
         if let (Some(next), Some(entry)) = (&prepared.step.next, &prepared.step.applied.entry) {

@@ -274,6 +274,10 @@ impl TurnReport {
         if self.contents() > 1 {
             return Err(Rejected::malformed(format!("a turn {ONE_CONTENT}")));
         }
+        // A page that shows runs has no agents, and is spared the decoders.
+        if self.stream.is_some() && !cfg!(feature = "streams") {
+            return Err(Rejected::malformed("a turn has a `stream`, which this build cannot decode"));
+        }
         if self.stream.is_some() && self.exit_code.is_some() {
             return Err(Rejected::malformed("a turn has its exit code in `stream` if it has a stream"));
         }
