@@ -33,7 +33,7 @@ pub struct Decoded {
     /// Why the turn failed, as a code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure_reason: Option<String>,
-    /// What the turn cost, as far as the agent tells.
+    /// What the turn cost, as far as the agent reports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
     /// What was strange on the way.
@@ -45,7 +45,7 @@ pub struct Decoded {
 pub struct Sticky {
     /// The line by which it says that a turn is over, if its format does not say it.
     pub end_of_turn: Option<String>,
-    /// The folder it works in, for those that are told.
+    /// The folder it works in, for formats that send it.
     pub work_folder: String,
     conversation: formats::acp::Conversation,
 }

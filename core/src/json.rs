@@ -1,7 +1,6 @@
 //! Strict JSON: where an object in a text ends, and the value it stands for.
 //!
-//! The values are `serde_json`'s, or look like them. How they are read is written here, because what is asked is more
-//! than it tells: where a broken object broke (so that a search in prose goes on from there and stays linear), which
+//! The values are `serde_json`'s. The scanner is ours, because `serde_json` does not report what evidence needs: where a broken object broke (so that a search in prose goes on from there and stays linear), which
 //! top-level members there are, and whether a key stands twice.
 
 mod builder;

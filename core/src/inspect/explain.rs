@@ -1,5 +1,7 @@
 //! Answers to "why" and "why not" (GATE-9).
 
+use serde::Serialize;
+
 use crate::admission::plan::RunPlan;
 #[cfg(feature = "streams")]
 use crate::agents::decode_stream;
@@ -10,7 +12,6 @@ use crate::turn::gate::{self, Decision, Judged, Position};
 use crate::types::event::TurnReport;
 use crate::types::plan::{Profile, SoftCompletion};
 use crate::types::state::{Outcome, Status};
-use serde::Serialize;
 
 /// Why a run is where it is.
 #[derive(Clone, Debug, PartialEq, Serialize)]

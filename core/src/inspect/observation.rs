@@ -1,8 +1,9 @@
 //! What is worth measuring of a step: no word of a user or an agent, and only values that come from short lists, but
 //! for ids and numbers (OBS-1 to OBS-5). Every host and every language counts and traces the same.
 
-use serde::Serialize;
 use std::borrow::Cow;
+
+use serde::Serialize;
 
 use crate::inspect::timeline::{Actor, told};
 use crate::lifecycle::run::Run;

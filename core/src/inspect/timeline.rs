@@ -1,7 +1,8 @@
 //! The timeline: a journal read line by line, each with what it did to the run (HIST-5).
 
-use serde::Serialize;
 use std::sync::Arc;
+
+use serde::Serialize;
 
 use crate::admission::plan::RunPlan;
 use crate::lifecycle::invariants;

@@ -1,5 +1,7 @@
 //! Views: what a client of a job API sees (VIEW-1 to VIEW-3).
 
+use serde::Serialize;
+
 use crate::json::{self, Map, Value};
 use crate::lifecycle::run::Run;
 use crate::text::display_text;
@@ -11,7 +13,6 @@ use crate::types::limits::Limits;
 use crate::types::plan::ExecutionMode;
 use crate::types::state::{Outcome, RunError, Status};
 use crate::types::time::Timestamp;
-use serde::Serialize;
 
 /// A run as a client sees it.
 #[derive(Clone, Debug, PartialEq, Serialize)]

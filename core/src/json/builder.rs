@@ -5,6 +5,7 @@ use std::fmt;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::{Fault, Map, Value};
+
 /// Reads a text that [`super::Scanner`] has accepted, and finds the keys that stand twice.
 pub(crate) fn build(scanned: &str) -> Result<Value, Fault> {
     let mut deserializer = serde_json::Deserializer::from_str(scanned);

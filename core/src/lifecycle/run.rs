@@ -1,7 +1,8 @@
 //! The run: a plan, a state and a history. It applies events and tells what it knows; `transition` decides.
 
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 
 use crate::admission::plan::RunPlan;
 #[cfg(feature = "observe")]

@@ -1,8 +1,9 @@
 //! The journal: what happened to a run, in order. It replays to the same run and the same effects (HIST-2).
 
+use std::sync::Arc;
+
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 use crate::admission::plan::RunPlan;
 use crate::json::json_text;

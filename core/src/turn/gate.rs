@@ -4,9 +4,10 @@
 
 mod brief;
 
-use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 
 pub(crate) use self::brief::Brief;
 use self::brief::{Plain, Said};

@@ -1,4 +1,9 @@
-//! Effects: what the host must do, told by the core.
+//! Effects: what the core asks the host to do.
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 use crate::text::push_number;
 use crate::types::receipt::Rejected;
@@ -6,10 +11,6 @@ use crate::types::state::Status;
 use crate::types::strict;
 use crate::types::tagged::{self, Tagged};
 use crate::types::time::Timestamp;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Error, MapAccess};
-use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
 
 /// One thing to do, and its id `run_id/revision/n`: doing it twice under the same id equals doing it once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -60,7 +61,7 @@ pub enum Action {
     TerminateProcess {
         /// The turn it is in.
         attempt_number: u32,
-        /// The slot it lives in: what tells it from another process of the same turn.
+        /// The slot it lives in: which distinguishes it from another process of the same turn.
         slot_id: String,
     },
     /// Answer with `timer_fired` at this time. A timer of the same question is replaced.
@@ -87,7 +88,7 @@ pub enum Action {
     },
 }
 
-/// What observers are told.
+/// What observers are notified of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Notice {
@@ -168,7 +169,7 @@ impl<'de> Tagged<'de> for Effect {
 }
 
 impl Effect {
-    /// Reads an effect that the core has told before, from a host that asks about it.
+    /// Reads back an effect that the core has emitted, from a host that asks about it.
     ///
     /// # Errors
     /// [`Rejected`] with `EVENT_MALFORMED` if it is none.
@@ -177,7 +178,7 @@ impl Effect {
     }
 }
 
-/// Where an effect was first told: enough to tell it again under the same id.
+/// Where an effect was first emitted: enough to emit it again under the same id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EffectRef {

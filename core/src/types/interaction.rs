@@ -1,9 +1,10 @@
 //! Questions to the user: the pending one, the answered ones, and what both are made of.
 
-use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, LazyLock};
+
+use serde::{Deserialize, Serialize};
 
 use crate::json::{self, Map, Value};
 use crate::types::limits::Limits;

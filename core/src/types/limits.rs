@@ -1,8 +1,9 @@
 //! How much of anything the core takes in before it says no (BAD-2).
 
-use crate::types::strict;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
+
+use crate::types::strict;
 
 /// Sizes beyond which input is refused or cut; part of the plan, so that a replay decides with the same ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]

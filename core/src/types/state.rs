@@ -1,13 +1,14 @@
 //! The states of a run. Data lives in the state that needs it, so that an impossible run cannot be written down.
 
-use crate::types::effect::EffectRef;
-use crate::types::interaction::PendingInteraction;
-use crate::types::tagged::{self, Tagged};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// Where a run is, as everybody may know it.
+use crate::types::effect::EffectRef;
+use crate::types::interaction::PendingInteraction;
+use crate::types::tagged::{self, Tagged};
+
+/// The public status of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -21,7 +22,7 @@ pub enum Status {
     Succeeded,
     /// Ended badly.
     Failed,
-    /// Was ended by somebody.
+    /// Ended by a cancel request.
     Canceled,
 }
 
@@ -95,7 +96,7 @@ pub(crate) struct Queued {
     pub(crate) slot_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) answer: Option<Answer>,
-    /// Where `acquire_slot` was told.
+    /// Where `acquire_slot` was emitted.
     pub(crate) asked: EffectRef,
 }
 
@@ -107,7 +108,7 @@ pub(crate) struct Running {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) answer: Option<Answer>,
     pub(crate) begun_by: BegunBy,
-    /// Where `start_turn` or `inject_reply` was told.
+    /// Where `start_turn` or `inject_reply` was emitted.
     pub(crate) begun: EffectRef,
 }
 
@@ -135,7 +136,7 @@ pub(crate) struct WaitingUser {
     /// The slot a sticky process keeps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) kept_slot: Option<String>,
-    /// Where `set_timer` was told, if the wait has a deadline.
+    /// Where `set_timer` was emitted, if the wait has a deadline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) timer: Option<EffectRef>,
 }

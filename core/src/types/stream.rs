@@ -14,7 +14,7 @@ pub struct Stream {
     pub format: StreamFormat,
     /// What it printed.
     pub stdout: String,
-    /// What it complained of. Nothing is decided by it, but by [`StreamFormat::GeminiJson`], which tells failures there.
+    /// What it complained of. Nothing is decided by it, but by [`StreamFormat::GeminiJson`], which reports failures there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stderr: Option<String>,
     /// How the process ended; absent while it goes on living.
