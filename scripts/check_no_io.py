@@ -40,12 +40,12 @@ schemas = json.load(open(sys.argv[1]))
 request = {"run_id": "r1", "engine": "codex", "execution_mode": "auto"}
 def judge(schema):
     try:
-        skill = turnlatch.Manifest({"execution_modes": ["auto"]}, schema)
+        skill = turnlatch.Skill({"execution_modes": ["auto"]}, schema)
         run, _ = turnlatch.Run.create(turnlatch.admit(skill, request, engines=["codex"]), 0)
         run.apply({"type": "slot_granted", "slot_id": "r1/s1"}, 1)
         run.apply({"type": "turn_finished", "attempt_number": 1, "text": '{"answer": 1}'}, 2)
         return run.status
-    except turnlatch.Refused as refused:
+    except turnlatch.AdmissionError as refused:
         return refused.code
 judge(schemas[0]), judge(schemas[-1])
 os.write(1, b"begin\\n")

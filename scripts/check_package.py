@@ -21,7 +21,7 @@ LICENCES = ("LICENSE-APACHE", "LICENSE-MIT")
 SMOKE = """
 import pathlib, sys, turnlatch
 assert pathlib.Path(sys.prefix).resolve() in pathlib.Path(turnlatch.__file__).resolve().parents, turnlatch.__file__
-skill = turnlatch.Manifest({"execution_modes": ["auto"]}, {"type": "object", "required": ["a"]})
+skill = turnlatch.Skill({"execution_modes": ["auto"]}, {"type": "object", "required": ["a"]})
 plan = turnlatch.admit(skill, {"run_id": "r1", "engine": "codex", "execution_mode": "auto"}, engines=["codex"])
 run, _ = turnlatch.Run.create(plan, 0)
 run.apply({"type": "slot_granted", "slot_id": "r1/s1"}, 1)

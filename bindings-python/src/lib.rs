@@ -13,8 +13,8 @@ use pyo3::sync::MutexExt;
 use pyo3::types::PyString;
 use serde_json::Value;
 use turnlatch::{
-    Applied, Code, Effect, Event, ExecutionMode, Found, HostSettings, JournalEntry, Limits, Manifest, Observation,
-    PatchWording, Rejected, RequestKind, RunPlan, RunRequest, Status, Timestamp,
+    Code, Effect, Event, EventRejected, HostSettings, InstructionTemplate, JournalEntry, Limits, Mode, Observation,
+    RecoveryFacts, RequestKind, RunRequest, Skill, Status, Timestamp, Transition,
 };
 
 use convert::{argument_value, event_value, text_of, to_json, to_python};
@@ -22,7 +22,7 @@ use errors::{malformed, not_loaded, refused, rejected};
 
 /// An admitted run's settings.
 #[pyclass(frozen, module = "turnlatch._core")]
-struct Plan(Arc<RunPlan>);
+struct Plan(Arc<turnlatch::Plan>);
 
 #[pymethods]
 impl Plan {
@@ -85,7 +85,7 @@ impl Observed {
 /// The effects, the receipt, the journal entry and the observation.
 type AppliedParts = (Py<PyAny>, Py<PyAny>, Option<Entry>, Option<Observed>);
 
-fn applied_parts(py: Python<'_>, applied: Applied) -> PyResult<AppliedParts> {
+fn applied_parts(py: Python<'_>, applied: Transition) -> PyResult<AppliedParts> {
     let (effects, receipt) = (to_python(py, &applied.effects)?, to_python(py, &applied.receipt)?);
     Ok((effects, receipt, applied.entry.map(Entry), applied.observed.map(Observed)))
 }
@@ -115,7 +115,7 @@ impl Run {
         &self,
         py: Python<'_>,
         now: Timestamp,
-        decode: impl FnOnce() -> Result<Event, Rejected> + Send,
+        decode: impl FnOnce() -> Result<Event, EventRejected> + Send,
     ) -> PyResult<AppliedParts> {
         let applied = py.detach(|| decode().and_then(|event| self.lock().apply(event, now)));
         applied_parts(py, applied.map_err(|error| rejected(py, &error))?)
@@ -243,7 +243,7 @@ impl Run {
     }
 
     fn after_restart(&self, py: Python<'_>, process_alive: bool, begun: bool, slot_lost: bool) -> PyResult<Py<PyAny>> {
-        let found = Found { process_alive, begun, slot_lost };
+        let found = RecoveryFacts { process_alive, begun, slot_lost };
         to_python(py, &self.read(py, |run| run.after_restart(found)))
     }
 
@@ -340,7 +340,7 @@ fn admit(
     limits: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Plan> {
     let limits = limits_of(limits)?;
-    let manifest = Manifest { runner, output_schema, input_schema, parameter_schema };
+    let manifest = Skill { runner, output_schema, input_schema, parameter_schema };
     let host = HostSettings { engines, limits };
     let plan = py.detach(|| turnlatch::admit(&manifest, &RunRequest(request), &host));
     plan.map(Plan).map_err(|refusal| refused(py, &refusal))
@@ -364,7 +364,7 @@ fn describe_skill(
     limits: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Py<PyAny>> {
     let (output_schema, input_schema, parameter_schema) = schemas;
-    let manifest = Manifest { runner, output_schema, input_schema, parameter_schema };
+    let manifest = Skill { runner, output_schema, input_schema, parameter_schema };
     let host = HostSettings { engines, limits: limits_of(limits)? };
     to_python(py, &py.detach(|| turnlatch::describe_skill(&manifest, &host)))
 }
@@ -395,11 +395,11 @@ fn evaluate_turn(py: Python<'_>, plan: &Plan, report: &Bound<'_, PyAny>) -> PyRe
 
 #[pyfunction]
 #[pyo3(signature = (skill, mode, plan=None))]
-fn patch_skill(py: Python<'_>, skill: &str, mode: &str, plan: Option<&Plan>) -> PyResult<String> {
-    let mode: ExecutionMode = serde_json::from_value(Value::from(mode))
+fn append_instructions(py: Python<'_>, skill: &str, mode: &str, plan: Option<&Plan>) -> PyResult<String> {
+    let mode: Mode = serde_json::from_value(Value::from(mode))
         .map_err(|_| PyValueError::new_err("expected `auto` or `interactive`"))?;
     let plan = plan.map(|plan| &*plan.0);
-    Ok(py.detach(|| turnlatch::patch_skill(skill, mode, plan, &PatchWording::default())))
+    Ok(py.detach(|| turnlatch::append_instructions(skill, mode, plan, &InstructionTemplate::default())))
 }
 
 #[pyfunction]
@@ -440,7 +440,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(request_event, module)?)?;
     module.add_function(wrap_pyfunction!(evaluate_turn, module)?)?;
     module.add_function(wrap_pyfunction!(stream::decode_stream, module)?)?;
-    module.add_function(wrap_pyfunction!(patch_skill, module)?)?;
+    module.add_function(wrap_pyfunction!(append_instructions, module)?)?;
     module.add_function(wrap_pyfunction!(codes, module)?)?;
     module.add_function(wrap_pyfunction!(display_text, module)?)?;
     module.add_function(wrap_pyfunction!(run_of_slot, module)?)?;

@@ -14,7 +14,7 @@ from hosting import DONE, STICKY, plan, processes_marked
 from turnlatch import Plan, Run
 from turnlatch.driver import Driver, RetryPolicy
 from turnlatch.local import AsyncioTimers
-from turnlatch.parts import RunUnknown
+from turnlatch.parts import RunNotFoundError
 from turnlatch.processes import Command, SubprocessRunner
 from turnlatch.sqlite_store import SqliteStore
 
@@ -146,7 +146,7 @@ async def existing_or_new(driver: Driver, store: SqliteStore, the_plan: Plan) ->
     try:
         await store.load(the_plan.run_id)
         return the_plan.run_id
-    except RunUnknown:
+    except RunNotFoundError:
         return await driver.start(the_plan)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from turnlatch import Manifest, Plan, Run, admit
+from turnlatch import Plan, Run, Skill, admit
 
 RUNNER = {"execution_modes": ["auto", "interactive"]}
 SCHEMA = {"type": "object", "required": ["answer"], "properties": {"answer": {"type": "integer"}}}
@@ -13,7 +13,7 @@ SCHEMA = {"type": "object", "required": ["answer"], "properties": {"answer": {"t
 def plan_of(*, schema: Any = SCHEMA, runner: Any = None, **request: Any) -> Plan:
     """A plan of the usual skill; keywords are laid over the request."""
     asked = {"run_id": "r1", "engine": "codex", "execution_mode": "interactive", **request}
-    manifest = Manifest(RUNNER if runner is None else runner, schema)
+    manifest = Skill(RUNNER if runner is None else runner, schema)
     return admit(manifest, asked, engines=["codex", "claude"])
 
 

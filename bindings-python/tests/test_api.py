@@ -20,18 +20,18 @@ import pytest
 import turnlatch
 from support import RUNNER, SCHEMA, plan_of, queued_run, running_run, waiting_run
 from turnlatch import (
+    AdmissionError,
+    EventRejectedError,
     Journal,
-    Manifest,
-    NotLoaded,
-    Refused,
-    Rejected,
+    LoadError,
     Run,
+    Skill,
     TurnlatchError,
     admit,
+    append_instructions,
     codes,
     display_text,
     evaluate_turn,
-    patch_skill,
     read_record,
     record_json,
     replay,
@@ -95,7 +95,7 @@ def test_what_is_no_time_is_malformed(now: Any) -> None:
         lambda: run.allowed(now),
         lambda: Run.create(plan_of(), now),
     ):
-        with pytest.raises(Rejected) as caught:
+        with pytest.raises(EventRejectedError) as caught:
             call()
         assert caught.value.code == "EVENT_MALFORMED"
         assert caught.value.details is None
@@ -124,7 +124,7 @@ def test_a_receipt_is_no_exception() -> None:
 
 def test_the_same_request_by_apply_raises_with_the_receipt() -> None:
     run = waiting_run()
-    with pytest.raises(Rejected) as caught:
+    with pytest.raises(EventRejectedError) as caught:
         run.apply({"type": "reply", "interaction_id": 7, "response": "x"}, 3)
     assert caught.value.code == "UNKNOWN_INTERACTION"
     assert caught.value.details["receipt"] == "unknown"
@@ -140,7 +140,7 @@ def test_a_malformed_request_raises_even_from_the_helpers() -> None:
         lambda: run.reply(1, "\ud800", 3),
     ]
     for call in calls:
-        with pytest.raises(Rejected) as caught:
+        with pytest.raises(EventRejectedError) as caught:
             call()
         assert caught.value.code == "EVENT_MALFORMED"
 
@@ -148,12 +148,16 @@ def test_a_malformed_request_raises_even_from_the_helpers() -> None:
 def refusals() -> list[tuple[type[TurnlatchError], str, Callable[[], object]]]:
     run = waiting_run()
     return [
-        (Refused, "EXECUTION_MODE_INVALID", lambda: plan_of(execution_mode="both")),
-        (Rejected, "EVENT_MALFORMED", lambda: run.apply_json("{", 3)),
-        (Rejected, "UNKNOWN_INTERACTION", lambda: run.apply({"type": "reply", "interaction_id": 9, "response": 1}, 3)),
-        (NotLoaded, "SNAPSHOT_INVALID", lambda: Run.from_json("{}")),
-        (NotLoaded, "JOURNAL_INVALID", lambda: Journal.from_json("{}")),
-        (NotLoaded, "JOURNAL_INVALID", lambda: Journal.from_lines("r1", ["{}"])),
+        (AdmissionError, "EXECUTION_MODE_INVALID", lambda: plan_of(execution_mode="both")),
+        (EventRejectedError, "EVENT_MALFORMED", lambda: run.apply_json("{", 3)),
+        (
+            EventRejectedError,
+            "UNKNOWN_INTERACTION",
+            lambda: run.apply({"type": "reply", "interaction_id": 9, "response": 1}, 3),
+        ),
+        (LoadError, "SNAPSHOT_INVALID", lambda: Run.from_json("{}")),
+        (LoadError, "JOURNAL_INVALID", lambda: Journal.from_json("{}")),
+        (LoadError, "JOURNAL_INVALID", lambda: Journal.from_lines("r1", ["{}"])),
     ]
 
 
@@ -175,11 +179,11 @@ def test_exceptions_carry_what_happened_and_survive_pickle(
 
 
 def test_details_say_what_the_exception_is_about() -> None:
-    with pytest.raises(Refused) as refused:
-        admit(Manifest({}), {"run_id": "!", "engine": "nobody", "colour": 1}, engines=["codex"])
+    with pytest.raises(AdmissionError) as refused:
+        admit(Skill({}), {"run_id": "!", "engine": "nobody", "colour": 1}, engines=["codex"])
     paths = {problem["path"] for problem in refused.value.details}
     assert {"request/run_id", "request/engine", "request/colour"} <= paths
-    with pytest.raises(NotLoaded) as not_loaded:
+    with pytest.raises(LoadError) as not_loaded:
         Run.from_json(waiting_run().to_json()[:-1])
     assert not_loaded.value.details["place"]
 
@@ -242,18 +246,18 @@ def test_data_that_is_no_json_is_refused_and_changes_nothing(data: Any, error: t
         ("/messages/0", lambda: evaluate_turn(plan_of(), {"messages": (data,)})),  # type: ignore[typeddict-item]
     ]
     for place, call in calls:
-        with pytest.raises(Rejected, match=says) as caught:
+        with pytest.raises(EventRejectedError, match=says) as caught:
             call()
         assert caught.value.code == "EVENT_MALFORMED"
         assert caught.value.message.startswith(f"`{place}")
     assert (running.to_json(), waiting.to_json()) == before
     with pytest.raises(error, match=f"^`/options.*{says}"):
-        admit(Manifest({}), {"run_id": "r1", "engine": "codex"}, engines=["codex"], limits={"options": data})
+        admit(Skill({}), {"run_id": "r1", "engine": "codex"}, engines=["codex"], limits={"options": data})
 
 
 def test_the_place_of_what_is_no_json_is_safe_to_show_and_short() -> None:
     for key in ("\x1b[31m\u202e", "x" * 10_000):
-        with pytest.raises(Rejected) as caught:
+        with pytest.raises(EventRejectedError) as caught:
             waiting_run().reply(1, {key: object()}, 5)
         assert caught.value.message.startswith("`/response/") and len(caught.value.message) < 200
         assert "\x1b" not in caught.value.message and "\u202e" not in caught.value.message
@@ -263,7 +267,7 @@ def test_the_place_of_what_is_no_json_is_safe_to_show_and_short() -> None:
 def test_what_is_no_data_at_all_is_malformed(event: Any) -> None:
     run = waiting_run()
     for call in (lambda: run.apply(event, 5), lambda: run.cancel(event), lambda: evaluate_turn(plan_of(), event)):
-        with pytest.raises(Rejected) as caught:
+        with pytest.raises(EventRejectedError) as caught:
             call()
         assert caught.value.code == "EVENT_MALFORMED"
 
@@ -282,10 +286,10 @@ def test_an_error_of_somebodys_own_mapping_is_theirs() -> None:
 def test_what_is_no_event_is_malformed(event: Any) -> None:
     run = waiting_run()
     before = run.to_json()
-    with pytest.raises(Rejected) as caught:
+    with pytest.raises(EventRejectedError) as caught:
         run.apply(event, 5)
     assert caught.value.code == "EVENT_MALFORMED"
-    with pytest.raises(Rejected) as by_text:
+    with pytest.raises(EventRejectedError) as by_text:
         run.apply_json(json.dumps(event), 5)
     assert by_text.value.message == caught.value.message
     assert run.to_json() == before
@@ -297,7 +301,7 @@ def test_what_is_no_event_is_malformed(event: Any) -> None:
 def test_text_that_is_no_event_is_malformed(text: str) -> None:
     run = waiting_run()
     before = run.to_json()
-    with pytest.raises(Rejected) as caught:
+    with pytest.raises(EventRejectedError) as caught:
         run.apply_json(text, 5)
     assert caught.value.code == "EVENT_MALFORMED"
     assert run.to_json() == before
@@ -314,38 +318,38 @@ def test_text_with_half_a_surrogate_pair_is_refused() -> None:
         with pytest.raises((UnicodeEncodeError, TurnlatchError)):
             call()
     for manifest, request in (
-        (Manifest({"x": "\ud800"}), {"run_id": "r1", "engine": "codex"}),
-        (Manifest('{"x": "\ud800"}'), {"run_id": "r1", "engine": "codex"}),
-        (Manifest("\ud800"), {"run_id": "r1", "engine": "codex"}),
-        (Manifest({}), {"run_id": "r1", "engine": "codex", "input": {"a": "\ud800"}}),
-        (Manifest({}), {"run_id": "\ud800", "engine": "codex"}),
+        (Skill({"x": "\ud800"}), {"run_id": "r1", "engine": "codex"}),
+        (Skill('{"x": "\ud800"}'), {"run_id": "r1", "engine": "codex"}),
+        (Skill("\ud800"), {"run_id": "r1", "engine": "codex"}),
+        (Skill({}), {"run_id": "r1", "engine": "codex", "input": {"a": "\ud800"}}),
+        (Skill({}), {"run_id": "\ud800", "engine": "codex"}),
     ):
-        with pytest.raises(Refused):
+        with pytest.raises(AdmissionError):
             admit(manifest, request, engines=["codex"])
     assert run.to_json() == before
 
 
 @pytest.mark.parametrize("data", [float("nan"), float("inf")])
 def test_a_manifest_or_request_with_a_number_that_is_none_is_refused(data: float) -> None:
-    with pytest.raises(Refused):
-        admit(Manifest({"x": data}), {"run_id": "r1", "engine": "codex"}, engines=["codex"])
-    with pytest.raises(Refused):
+    with pytest.raises(AdmissionError):
+        admit(Skill({"x": data}), {"run_id": "r1", "engine": "codex"}, engines=["codex"])
+    with pytest.raises(AdmissionError):
         plan_of(input={"x": data})
 
 
 def test_a_manifest_with_foreign_or_deep_data_is_an_error() -> None:
     with pytest.raises(TypeError, match="found object"):
-        admit(Manifest({"x": object()}), {"run_id": "r1", "engine": "codex"}, engines=["codex"])
-    with pytest.raises((RecursionError, Refused)):
-        admit(Manifest({"x": nested(100_000)}), {"run_id": "r1", "engine": "codex"}, engines=["codex"])
+        admit(Skill({"x": object()}), {"run_id": "r1", "engine": "codex"}, engines=["codex"])
+    with pytest.raises((RecursionError, AdmissionError)):
+        admit(Skill({"x": nested(100_000)}), {"run_id": "r1", "engine": "codex"}, engines=["codex"])
 
 
 def test_limits_are_known_by_name_and_numbers() -> None:
     request = {"run_id": "r1", "engine": "codex"}
-    assert admit(Manifest({}), request, engines=["codex"], limits={"options": 3}).to_dict()["limits"]["options"] == 3
+    assert admit(Skill({}), request, engines=["codex"], limits={"options": 3}).to_dict()["limits"]["options"] == 3
     for limits in ({"colour": 1}, {"options": -1}, {"options": "3"}):
         with pytest.raises(ValueError):
-            admit(Manifest({}), request, engines=["codex"], limits=limits)  # type: ignore[arg-type]
+            admit(Skill({}), request, engines=["codex"], limits=limits)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("key", ["__proto__", "__class__", "constructor", "__init__", "__dict__", "toString", ""])
@@ -356,7 +360,7 @@ def test_special_keys_are_data(key: str) -> None:
     assert view["status"] == "succeeded"
     assert view["data"] == {key: {key: 1}}
     assert type(view["data"]) is dict
-    with pytest.raises(Rejected):
+    with pytest.raises(EventRejectedError):
         run.apply({"type": "cancel", key: 1}, 6)  # type: ignore[arg-type]
 
 
@@ -375,7 +379,7 @@ class Words(dict[str, Any]):
 @pytest.mark.parametrize("form", [dict, Words, OrderedDict, UserDict, MappingProxyType])
 def test_every_mapping_will_do(form: Callable[[dict[str, Any]], Any]) -> None:
     plan = admit(
-        Manifest(form(RUNNER), form(SCHEMA)),
+        Skill(form(RUNNER), form(SCHEMA)),
         form({"run_id": "r1", "engine": "codex", "execution_mode": "interactive", "input": form({"a": 1})}),
         engines=(name for name in ("codex",)),
         limits=form({"options": 5}),
@@ -432,7 +436,7 @@ def test_a_dict_comes_to_the_same_as_any_other_mapping(event: Any) -> None:
     def told(run: Run, event: Any) -> tuple[str, Any]:
         try:
             applied = run.apply(event, 5)
-        except Rejected as rejected:
+        except EventRejectedError as rejected:
             return run.to_json(), (rejected.code, rejected.message, rejected.details, rejected.observed)
         parts = applied.effects, applied.receipt, applied.entry and applied.entry.to_dict(), applied.observed
         return run.to_json(), json.dumps(parts)
@@ -614,7 +618,7 @@ def test_a_run_tells_where_it_is() -> None:
     with pytest.raises(ValueError):
         run.why_not("done")  # type: ignore[arg-type]
     with pytest.raises(ValueError):
-        patch_skill("x", "both")  # type: ignore[arg-type]
+        append_instructions("x", "both")  # type: ignore[arg-type]
 
 
 def test_a_journal_by_lines_replays() -> None:
@@ -637,15 +641,15 @@ def test_a_journal_by_lines_replays() -> None:
     again, effects = replay(plan, journal)
     assert again.to_json() == run.to_json() and effects == told and len(journal) == 4
     for wrong in (lines[1:], lines[::-1], [*lines, lines[-1]]):
-        with pytest.raises(NotLoaded):
+        with pytest.raises(LoadError):
             replay(plan, Journal.from_lines("r1", wrong))
 
 
 def test_a_skill_is_patched_once() -> None:
-    once = patch_skill("# Skill", "interactive", plan_of())
+    once = append_instructions("# Skill", "interactive", plan_of())
     assert once.startswith("# Skill") and "__SKILL_DONE__" in once and '"answer"' in once
-    assert patch_skill(once, "interactive", plan_of()) == once
-    assert '"answer"' not in patch_skill("# Skill", "auto")
+    assert append_instructions(once, "interactive", plan_of()) == once
+    assert '"answer"' not in append_instructions("# Skill", "auto")
 
 
 def test_display_text_makes_escapes_visible() -> None:
@@ -742,11 +746,11 @@ def test_a_journal_is_followed_line_by_line_and_a_wrong_line_changes_nothing() -
     first, *others = journal.lines()
     again, step = Run.first(plan_of(), first)
     assert (step["event"], step["by"]) == ("created", "user")
-    with pytest.raises(NotLoaded, match="JOURNAL_INVALID"):
+    with pytest.raises(LoadError, match="JOURNAL_INVALID"):
         again.follow(others[1])
     assert [again.follow(line)["status"] for line in others] == ["running", "canceled"]
     assert again.to_json() == run.to_json()
-    with pytest.raises(NotLoaded, match="JOURNAL_INVALID"):
+    with pytest.raises(LoadError, match="JOURNAL_INVALID"):
         Run.first(plan_of(), others[0])
     recorded_plan, recorded = read_record(record_json(plan_of(), journal))
     assert (recorded_plan.to_dict(), recorded.to_json()) == (plan_of().to_dict(), journal.to_json())

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import gates
-from turnlatch import Plan, Refused
+from turnlatch import AdmissionError, Plan
 from vectors_runner import ROOT, Members, Stage, admission, compact, refused
 
 ROUND = ROOT / "target" / "differential"
@@ -53,7 +53,7 @@ def transcript(script: Members) -> list[str]:
     """What admission said, and for every step the answer and the snapshot behind it."""
     try:
         plan = plan_of(compact(script["given"]))
-    except Refused as refusal:
+    except AdmissionError as refusal:
         return [compact({"refused": refused(refusal)})]
     stage = Stage(plan)
     told = [compact({"warnings": plan.warnings}), step(stage, stage.create(script))]

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from hosting import DONE, STICKY, plan, processes_marked, until
-from turnlatch import Rejected, Run, codes, replay
+from turnlatch import EventRejectedError, Run, codes, replay
 from turnlatch.driver import Driver, RetryPolicy
 from turnlatch.local import AsyncioTimers, LocalSlots, MemoryStore, wall_clock
-from turnlatch.parts import DriverMisused, RunUnknown, StoreConflict
+from turnlatch.parts import DriverUsageError, RunNotFoundError, StoreConflictError
 from turnlatch.processes import Command, SubprocessRunner
 from turnlatch.sqlite_store import SqliteStore
 from turnlatch.sync_driver import SyncDriver
@@ -126,7 +126,7 @@ async def test_a_report_of_a_turn_that_was_never_started_is_an_error_and_changes
         await host.driver.start(plan())
         await host.driver.wait("r1", "waiting_user")
         before = await store.load("r1")
-        with pytest.raises(Rejected) as raised:
+        with pytest.raises(EventRejectedError) as raised:
             await host.driver.tell("r1", {"type": "turn_finished", "attempt_number": 2, "text": DONE})
         assert raised.value.code == "EVENT_UNKNOWN_ATTEMPT"
         assert await store.load("r1") == before
@@ -162,7 +162,7 @@ async def test_an_interactive_run_asks_is_answered_and_finishes(store: Any) -> N
         assert run.to_json() == await store.load("r1") == host.driver.run("r1").to_json()
         assert len(effects) == run.revision
         host.driver.forget("r1")
-        with pytest.raises(RunUnknown):
+        with pytest.raises(RunNotFoundError):
             host.driver.view("r1")
         assert (await host.driver.cancel("r1"))["receipt"] == "already_ended", "loaded from the store"
 
@@ -484,7 +484,7 @@ def test_a_run_that_another_host_changed_is_loaded_again(tmp_path: Path) -> None
             other = Run.from_json(await store.load("r1"))
             canceled = other.cancel(wall_clock())
             await store.save("r1", other.revision - 1, other.to_json(), canceled.entry, True)
-            with pytest.raises(StoreConflict):
+            with pytest.raises(StoreConflictError):
                 await host.driver.reply("r1", 1, "b")
             assert host.driver.view("r1")["status"] == "canceled"
             assert (await host.driver.reply("r1", 1, "b"))["receipt"] == "stale"
@@ -495,21 +495,21 @@ def test_a_run_that_another_host_changed_is_loaded_again(tmp_path: Path) -> None
 @scenario
 async def test_refusals_reach_the_caller(store: Any) -> None:
     async with hosted(store) as host:
-        with pytest.raises(RunUnknown):
+        with pytest.raises(RunNotFoundError):
             await host.driver.cancel("nobody")
         await host.driver.start(plan())
-        with pytest.raises(StoreConflict, match="RUN_EXISTS"):
+        with pytest.raises(StoreConflictError, match="RUN_EXISTS"):
             await host.driver.start(plan())
-        with pytest.raises(Rejected, match="EVENT_MALFORMED"):
+        with pytest.raises(EventRejectedError, match="EVENT_MALFORMED"):
             await host.driver.tell("r1", {"type": "nonsense"})  # type: ignore
         await host.driver.wait("r1", "waiting_user")
         assert (await host.driver.reply("r1", 1, "b", expected_revision=1))["code"] == "REVISION_CONFLICT"
         await host.driver.cancel("r1")
         await host.ended("r1")
-    with pytest.raises(DriverMisused, match="closed") as refused:
+    with pytest.raises(DriverUsageError, match="closed") as refused:
         await host.driver.cancel("r1")
     assert refused.value.code == "DRIVER_CLOSED"
-    with pytest.raises(DriverMisused, match="DRIVER_CLOSED"):
+    with pytest.raises(DriverUsageError, match="DRIVER_CLOSED"):
         await host.driver.wait("r1", "running")
 
 
@@ -518,12 +518,12 @@ async def test_a_run_is_forgotten_when_it_is_done_and_not_before(store: Any) -> 
     async with hosted(store) as host:
         await host.driver.start(plan())
         await host.driver.wait("r1", "waiting_user")
-        with pytest.raises(DriverMisused, match="RUN_NOT_DONE"):
+        with pytest.raises(DriverUsageError, match="RUN_NOT_DONE"):
             host.driver.forget("r1")
         await host.driver.cancel("r1")
         await host.ended("r1")
         host.driver.forget("r1")
-        with pytest.raises(RunUnknown, match="RUN_UNKNOWN"):
+        with pytest.raises(RunNotFoundError, match="RUN_UNKNOWN"):
             host.driver.run("r1")
 
 
@@ -534,7 +534,7 @@ async def test_nobody_waits_in_a_closed_driver(store: Any) -> None:
         await host.driver.wait("r1", "waiting_user")
         waiting = asyncio.create_task(host.driver.wait("r1", "succeeded"))
         await asyncio.sleep(0)
-    with pytest.raises(DriverMisused, match="DRIVER_CLOSED"):
+    with pytest.raises(DriverUsageError, match="DRIVER_CLOSED"):
         await waiting
 
 
@@ -548,7 +548,7 @@ def test_a_driver_stays_on_its_event_loop(tmp_path: Path) -> None:
         return driver
 
     driver = asyncio.run(first_use())
-    with pytest.raises(DriverMisused, match="OTHER_EVENT_LOOP"):
+    with pytest.raises(DriverUsageError, match="OTHER_EVENT_LOOP"):
         asyncio.run(driver.recover())
     store.close()
 
@@ -558,7 +558,7 @@ def test_what_a_driver_cannot_do_has_codes_of_the_table() -> None:
     drivers = {"DRIVER_CLOSED", "INSIDE_CALLBACK", "RUN_NOT_DONE", "OTHER_EVENT_LOOP", "CORE_PANICKED"}
     hosts = {"DRIVER_EXISTS", "EXECUTOR_ID_IN_USE", "DATABASE_IN_USE"}
     assert hosting == drivers | hosts
-    assert issubclass(DriverMisused, RuntimeError), "as it was raised before it had a code"
+    assert issubclass(DriverUsageError, RuntimeError), "as it was raised before it had a code"
 
 
 @scenario
@@ -792,7 +792,7 @@ def test_the_synchronous_driver(tmp_path: Path) -> None:
     def on_notify(run_id: str, effect: Any) -> None:
         try:
             driver.cancel(run_id)
-        except DriverMisused as error:
+        except DriverUsageError as error:
             refused.append(error)
 
     parts: Any = {"slots": LocalSlots(1), "timers": AsyncioTimers(), "processes": processes, "store": store}
@@ -808,9 +808,9 @@ def test_the_synchronous_driver(tmp_path: Path) -> None:
         assert driver.cancel(run_id)["receipt"] == "already_ended"
         assert refused[0].code == "INSIDE_CALLBACK"
         driver.forget(run_id)
-        with pytest.raises(RunUnknown):
+        with pytest.raises(RunNotFoundError):
             driver.view(run_id)
     driver.close()
-    with pytest.raises(DriverMisused, match="DRIVER_CLOSED"):
+    with pytest.raises(DriverUsageError, match="DRIVER_CLOSED"):
         driver.recover()
     store.close()

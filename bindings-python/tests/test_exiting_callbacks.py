@@ -19,7 +19,7 @@ from hosting import DONE, plan, until
 from turnlatch import Run
 from turnlatch.driver import Driver, RetryPolicy
 from turnlatch.local import AsyncioTimers, LocalSlots, MemoryStore
-from turnlatch.parts import DriverMisused
+from turnlatch.parts import DriverUsageError
 from turnlatch.processes import Command, SubprocessRunner
 from turnlatch.sync_driver import SyncDriver
 
@@ -71,10 +71,10 @@ def test_a_callback_that_exits_closes_a_synchronous_driver_for_all_threads(error
         begun.wait(PATIENCE_SEC)
         driver._loop.call_soon_threadsafe(raises(error))
         for call in waiting:
-            with pytest.raises(DriverMisused) as closed:
+            with pytest.raises(DriverUsageError) as closed:
                 call.result(PATIENCE_SEC)
             assert closed.value.code == "DRIVER_CLOSED" and closed.value.__cause__ is error
-        with pytest.raises(DriverMisused) as closed:
+        with pytest.raises(DriverUsageError) as closed:
             driver.reply("r1", 1, "b.txt")
         assert closed.value.code == "DRIVER_CLOSED"
     assert raised.value is error
@@ -89,7 +89,7 @@ def test_the_run_of_a_callback_that_exits_goes_on_with_the_next_driver() -> None
         SyncDriver(**parts(store=store, slots=slots, on_notify=raises(SystemExit(1)))) as first,
     ):
         first.start(plan())
-        with pytest.raises(DriverMisused, match="DRIVER_CLOSED"):
+        with pytest.raises(DriverUsageError, match="DRIVER_CLOSED"):
             first.wait("r1", timeout=PATIENCE_SEC)
     with SyncDriver(**parts(store=store, slots=slots)) as second:
         assert second.recover() == ["r1"]
@@ -112,7 +112,7 @@ def test_a_call_under_way_does_not_wait_for_a_synchronous_driver_that_was_closed
         recovery = others.submit(driver.recover)
         assert reached.wait(PATIENCE_SEC)
         driver.close()
-        with pytest.raises(DriverMisused, match="DRIVER_CLOSED"):
+        with pytest.raises(DriverUsageError, match="DRIVER_CLOSED"):
             recovery.result(PATIENCE_SEC)
 
 

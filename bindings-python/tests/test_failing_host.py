@@ -31,7 +31,7 @@ from failing_host import (
 from hosting import STICKY, plan
 from turnlatch import Run, replay
 from turnlatch.driver import Driver, RetryPolicy
-from turnlatch.parts import DriverMisused, RunUnknown, StoreConflict
+from turnlatch.parts import DriverUsageError, RunNotFoundError, StoreConflictError
 from turnlatch.sync_driver import SyncDriver
 
 LOOSE = {"interactive_require_user_reply": False, "session_timeout_sec": 100}
@@ -120,13 +120,13 @@ class Life:
         async def start() -> None:
             try:
                 await self.driver.start(self.scenario.plan(run_id))
-            except StoreConflict:
+            except StoreConflictError:
                 # The start before was saved, though nobody could see that.
                 await self.driver.recover()
 
         try:
             self.world.store.load(run_id)
-        except RunUnknown:
+        except RunNotFoundError:
             await trying(start)
 
     async def _reach(self, run_id: str, *statuses: str) -> Any:
@@ -248,7 +248,7 @@ def exit_blocking(scenario: Scenario, world: World, fault: Fault) -> Life:
             try:
                 asyncio.run(life.perform(Blocking(driver)))
             except GivenUp:
-                with pytest.raises(DriverMisused, match="DRIVER_CLOSED"):
+                with pytest.raises(DriverUsageError, match="DRIVER_CLOSED"):
                     driver.recover()
                 driver.close()
         assert raised.type is type(life.faults.error())

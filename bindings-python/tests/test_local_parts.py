@@ -10,7 +10,7 @@ import pytest
 from hosting import plan, until
 from turnlatch import Run, replay
 from turnlatch.local import AsyncioTimers, LocalSlots, MemoryStore, wall_clock
-from turnlatch.parts import RunUnknown, StoreConflict
+from turnlatch.parts import RunNotFoundError, StoreConflictError
 
 
 def test_slots_are_granted_in_the_order_they_were_asked_for() -> None:
@@ -139,10 +139,10 @@ def test_the_memory_store_keeps_what_it_is_given() -> None:
     store, the_plan = MemoryStore(), plan()
     run, created = Run.create(the_plan, 1)
     store.create("r1", run.to_json(), created.entry)
-    with pytest.raises(StoreConflict):
+    with pytest.raises(StoreConflictError):
         store.create("r1", run.to_json(), created.entry)
     canceled = run.cancel(2)
-    with pytest.raises(StoreConflict):
+    with pytest.raises(StoreConflictError):
         store.save("r1", 7, run.to_json(), canceled.entry, True)
     assert store.unfinished() == ["r1"]
     store.save("r1", 1, run.to_json(), canceled.entry, True)
@@ -151,5 +151,5 @@ def test_the_memory_store_keeps_what_it_is_given() -> None:
     assert replay(the_plan, store.journal("r1"))[0].to_json() == run.to_json()
     store.mark_begun("r1", "e")
     assert (store.was_begun("r1", "e"), store.was_begun("r1", "f")) == (True, False)
-    with pytest.raises(RunUnknown, match="no run nobody"):
+    with pytest.raises(RunNotFoundError, match="no run nobody"):
         store.load("nobody")

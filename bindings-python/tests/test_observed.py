@@ -11,7 +11,7 @@ import pytest
 
 from hosting import DONE, plan
 from test_driver import hosted, scenario
-from turnlatch import Rejected, SqliteStore
+from turnlatch import EventRejectedError, SqliteStore
 
 SECRET = "sk-SECRET\n\x1b[31m"
 
@@ -35,7 +35,7 @@ def test_steps_and_rejections_are_observed_after_they_were_saved(tmp_path: Path)
             await host.driver.wait("r1", "waiting_user")
             assert host.driver.count_unfinished() == {"waiting_user": 1}
             assert (await host.driver.reply("r1", 9, SECRET))["code"] == "UNKNOWN_INTERACTION"
-            with pytest.raises(Rejected, match="EVENT_MALFORMED"):
+            with pytest.raises(EventRejectedError, match="EVENT_MALFORMED"):
                 await host.driver.tell("r1", {"type": SECRET})  # type: ignore[typeddict-item]
             await host.driver.reply("r1", 1, SECRET, idempotency_key="k")
             await host.driver.reply("r1", 1, SECRET, idempotency_key="k")

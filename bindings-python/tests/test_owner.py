@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from hosting import DONE, plan
-from turnlatch import AsyncioTimers, Command, Driver, DriverMisused, LocalSlots, SqliteStore, SubprocessRunner
+from turnlatch import AsyncioTimers, Command, Driver, DriverUsageError, LocalSlots, SqliteStore, SubprocessRunner
 
 HOST = str(Path(__file__).with_name("sqlite_host.py"))
 
@@ -27,8 +27,8 @@ def holder(path: Path) -> subprocess.Popen[str]:
     return process
 
 
-def refusal(path: Path) -> DriverMisused:
-    with pytest.raises(DriverMisused) as refused:
+def refusal(path: Path) -> DriverUsageError:
+    with pytest.raises(DriverUsageError) as refused:
         SqliteStore(path)
     assert refused.value.code == "DATABASE_IN_USE"
     return refused.value

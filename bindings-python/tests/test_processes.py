@@ -17,7 +17,7 @@ import pytest
 
 import turnlatch.processes
 from hosting import plan, processes_marked, until
-from turnlatch import AsyncioTimers, Driver, LocalSlots, MemoryStore, Rejected, Run
+from turnlatch import AsyncioTimers, Driver, EventRejectedError, LocalSlots, MemoryStore, Run
 from turnlatch.processes import Command, SubprocessRunner
 from turnlatch.types import StartTurn
 
@@ -135,7 +135,7 @@ def test_a_turn_that_takes_too_long_inside_of_a_character_is_too_long() -> None:
     ids=str,
 )
 def test_a_command_whose_turns_nobody_could_tell_apart(options: Any) -> None:
-    with pytest.raises(Rejected) as raised:
+    with pytest.raises(EventRejectedError) as raised:
         Command(["cat"], **options)
     assert raised.value.code == "EVENT_MALFORMED"
 

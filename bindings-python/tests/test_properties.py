@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, note, seed, settings
 from hypothesis import strategies as st
 
 from support import plan_of
-from turnlatch import Applied, Journal, Plan, Rejected, Run, codes, replay
+from turnlatch import EventRejectedError, Journal, Plan, Run, Transition, codes, replay
 
 CODES = {info["code"] for info in codes()}
 STICKY = {"interactive_profile": {"kind": "sticky_process"}}
@@ -112,14 +112,14 @@ class Walk:
         self.entries = [created.entry]
         self.kept = [created.effects]
 
-    def throw(self, throw: Throw) -> Applied | None:
+    def throw(self, throw: Throw) -> Transition | None:
         self.now += throw[3]
         event = event_of(self.run, throw)
         note(f"{self.now} {event!r}")
         before = self.run.to_json()
         try:
             applied = self.run.apply(event, self.now)
-        except Rejected as rejected:
+        except EventRejectedError as rejected:
             assert rejected.code in CODES
             assert self.run.to_json() == before
             self.told.append((rejected.code, rejected.message, rejected.details))
@@ -213,7 +213,7 @@ def test_a_dict_and_its_text_do_the_same(name: str, thrown: list[Throw]) -> None
         try:
             applied = by_text.apply_json(json.dumps(event), now)
             told: Any = (applied.effects, applied.receipt)
-        except Rejected as rejected:
+        except EventRejectedError as rejected:
             told = (rejected.code, rejected.message, rejected.details)
         assert told == walk.told[-1]
         assert by_text.to_json() == walk.run.to_json()
@@ -224,7 +224,7 @@ def test_a_dict_and_its_text_do_the_same(name: str, thrown: list[Throw]) -> None
 def test_no_text_and_no_time_is_more_than_rejected(text: str, now: Any) -> None:
     run, _ = Run.create(PLANS["resumable, strict"], 0)
     before = run.to_json()
-    with pytest.raises((Rejected, UnicodeEncodeError)):
+    with pytest.raises((EventRejectedError, UnicodeEncodeError)):
         run.apply_json(text, now)
     assert run.to_json() == before
 

@@ -16,7 +16,7 @@ import pytest
 
 from hosting import until
 from test_readme import PACKAGE, blocks
-from turnlatch import Manifest, admit
+from turnlatch import Skill, admit
 
 # Notes its start, and which of those before it are alive (a zombie has no command line), and waits until it may go.
 AGENT = """
@@ -41,7 +41,7 @@ async def main(folder: Path, policy: str) -> None:
     request = {"run_id": "r1", "engine": "test", "interrupted_turn": policy}
     known = (folder / "runs.db").exists()
     host = host_of_the_readme()(folder, ["sh", "-c", f"cd '{folder}'; {AGENT}"])
-    plan = admit(Manifest({}), request, engines=["test"])
+    plan = admit(Skill({}), request, engines=["test"])
     run = await (host.restart("r1") if known else host.start(plan))
     print(json.dumps(run.status_view()))
 

@@ -10,7 +10,7 @@ import pytest
 
 from hosting import DONE, plan
 from turnlatch import Plan, Run, replay
-from turnlatch.parts import RunUnknown, StoreConflict
+from turnlatch.parts import RunNotFoundError, StoreConflictError
 from turnlatch.sqlite_store import SqliteStore
 
 
@@ -60,13 +60,13 @@ def test_only_the_expected_revision_is_replaced(tmp_path: Path) -> None:
         store = SqliteStore(tmp_path / "runs.db")
         run, created = Run.create(plan(), 1)
         await store.create("r1", run.to_json(), created.entry)
-        with pytest.raises(StoreConflict, match="RUN_EXISTS"):
+        with pytest.raises(StoreConflictError, match="RUN_EXISTS"):
             await store.create("r1", run.to_json(), created.entry)
         other = Run.from_json(await store.load("r1"))
         canceled = other.cancel(5)
         await store.save("r1", 1, other.to_json(), canceled.entry, True)
         granted = run.apply({"type": "slot_granted", "slot_id": "r1/s1"}, 5)
-        with pytest.raises(StoreConflict, match="expected revision 1, found 2"):
+        with pytest.raises(StoreConflictError, match="expected revision 1, found 2"):
             await store.save("r1", 1, run.to_json(), granted.entry, False)
         assert await store.load("r1") == other.to_json()
         assert replay(plan(), await store.journal("r1"))[0].to_json() == other.to_json()
@@ -83,7 +83,7 @@ def test_of_many_that_save_at_once_one_wins(tmp_path: Path) -> None:
         canceled = run.cancel(2)
         saves = (store.save("r1", 1, run.to_json(), canceled.entry, True) for _ in range(6))
         results = await asyncio.gather(*saves, return_exceptions=True)
-        assert sorted(type(result).__name__ for result in results) == ["NoneType"] + ["StoreConflict"] * 5
+        assert sorted(type(result).__name__ for result in results) == ["NoneType"] + ["StoreConflictError"] * 5
         assert len(await store.journal("r1")) == 2
         store.close()
 
@@ -127,7 +127,7 @@ def test_begun_effects_and_unfinished_runs_survive(tmp_path: Path) -> None:
         assert await store.was_begun("a", "a/2/1")
         assert not await store.was_begun("b", "a/2/1")
         for unknown in (store.load("x"), store.journal("x"), store.save("x", 1, "", created.entry, False)):
-            with pytest.raises(RunUnknown):
+            with pytest.raises(RunNotFoundError):
                 await unknown
         store.close()
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hosting import plan
 from test_properties import tried
-from turnlatch import Rejected, Run, StreamDecoder, decode_stream
+from turnlatch import EventRejectedError, Run, StreamDecoder, decode_stream
 
 END = "=é="
 PIECES = [b"a", b"\n", b"\r", b"\r\n", b"=", END.encode(), f"\n{END}\n".encode(), "é€😀".encode(), b"\xff", b"\xe2\x82"]
@@ -100,7 +100,7 @@ BAD_STREAMS: list[Any] = [
 
 @pytest.mark.parametrize("stream", BAD_STREAMS, ids=repr)
 def test_a_stream_that_is_none(stream: Any) -> None:
-    with pytest.raises(Rejected) as raised:
+    with pytest.raises(EventRejectedError) as raised:
         decode_stream(stream)
     assert raised.value.code == "EVENT_MALFORMED"
 
@@ -122,7 +122,7 @@ BAD_DECODERS: list[Any] = [
 
 @pytest.mark.parametrize("arguments", BAD_DECODERS, ids=repr)
 def test_a_decoder_that_cannot_be(arguments: Any) -> None:
-    with pytest.raises(Rejected) as raised:
+    with pytest.raises(EventRejectedError) as raised:
         StreamDecoder(**arguments)
     assert raised.value.code == "EVENT_MALFORMED"
 
@@ -137,7 +137,7 @@ def test_calls_that_cannot_be_leave_the_decoder_as_it_was() -> None:
         lambda: decoder.finish("", "0"),  # type: ignore[arg-type]
     ]
     for call in calls:
-        with pytest.raises(Rejected) as raised:
+        with pytest.raises(EventRejectedError) as raised:
             call()
         assert raised.value.code == "EVENT_MALFORMED"
     for data in ("text", 5, None, [1, 2], memoryview(b"x")):

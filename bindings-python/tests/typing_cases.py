@@ -7,16 +7,16 @@ from datetime import datetime, timezone
 from typing import Literal
 
 from turnlatch import (
-    Applied,
+    AdmissionError,
     Command,
+    EventRejectedError,
     Journal,
-    Manifest,
     Plan,
-    Refused,
-    Rejected,
     Run,
+    Skill,
     StreamDecoder,
     SubprocessRunner,
+    Transition,
     admit,
     codes,
     decode_stream,
@@ -120,13 +120,13 @@ def every_outcome(plan: Plan) -> Literal["good", "bad", "open"]:
 
 def a_whole_run() -> None:
     try:
-        plan = admit(Manifest({}, output_schema=True), {"run_id": "r1", "engine": "codex"}, engines=("codex",))
-    except Refused as refused:
+        plan = admit(Skill({}, output_schema=True), {"run_id": "r1", "engine": "codex"}, engines=("codex",))
+    except AdmissionError as refused:
         print(refused.code, refused.message, refused.details)
         return
     run, created = Run.create(plan, datetime.now(timezone.utc))
     assert_type(run, Run)
-    assert_type(created, Applied)
+    assert_type(created, Transition)
     assert_type(created.effects, list[types.Effect])
     journal = Journal(plan)
     if created.entry is not None:
@@ -137,7 +137,7 @@ def a_whole_run() -> None:
             {"type": "turn_finished", "attempt_number": 1, "messages": [{"role": "assistant", "text": "?"}]},
             2,
         )
-    except Rejected as rejected:
+    except EventRejectedError as rejected:
         print(rejected.code)
     receipt = run.reply(1, {"any": ["data"]}, 3, idempotency_key="k", expected_revision=3).receipt
     if receipt["receipt"] == "stale" and "resolved" in receipt:

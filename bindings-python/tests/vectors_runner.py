@@ -10,22 +10,22 @@ from pathlib import Path
 from typing import Any, Literal, NoReturn, cast
 
 from turnlatch import (
-    Applied,
+    AdmissionError,
+    EventRejectedError,
     Journal,
-    Manifest,
-    NotLoaded,
+    LoadError,
     Plan,
-    Refused,
-    Rejected,
     Run,
+    Skill,
     StreamDecoder,
+    Transition,
     admit,
+    append_instructions,
     codes,
     decode_stream,
     describe_skill,
     display_text,
     evaluate_turn,
-    patch_skill,
     read_job,
     read_record,
     record_json,
@@ -77,7 +77,7 @@ def execute(vector: Members, forms: Forms = "dict and text") -> Members:
     filled = {**vector, "steps": [dict(step) for step in vector.get("steps", [])]}
     try:
         plan = admission(vector.get("given", {}))
-    except Refused as refusal:
+    except AdmissionError as refusal:
         assert not filled["steps"], f"{vector['name']}: nothing can follow a refusal"
         filled["admission"] = {"refused": refused(refusal)}
         return filled
@@ -153,7 +153,7 @@ def expand_members(members: Members) -> Members:
 
 
 def admission(given: Members) -> Plan:
-    """The plan of what is given over the defaults, or Refused; the same from text and from dicts."""
+    """The plan of what is given over the defaults, or AdmissionError; the same from text and from dicts."""
     given = expand_members(given)
     unknown = set(given) - {"skill", "request", "request_text", "engines", "limits"}
     assert not unknown, f"unknown {unknown}"
@@ -171,13 +171,13 @@ def admission(given: Members) -> Plan:
     return answer(as_text)
 
 
-def manifest_of(given: Members, form: Callable[[Json], Json] = as_text) -> Manifest:
+def manifest_of(given: Members, form: Callable[[Json], Json] = as_text) -> Skill:
     skill: Members = {"runner": DEFAULT_RUNNER, "output_schema": DEFAULT_OUTPUT_SCHEMA, **given.get("skill", {})}
     # Only `output_schema: null` means that there is none; elsewhere null is a text like any other.
     parts: dict[str, Any] = {
         name: None if name == "output_schema" and part is None else form(part) for name, part in skill.items()
     }
-    return Manifest(**parts)
+    return Skill(**parts)
 
 
 def engines_of(given: Members) -> list[str]:
@@ -187,29 +187,29 @@ def engines_of(given: Members) -> list[str]:
 def outcome(attempt: Callable[[], Plan]) -> Json:
     try:
         return attempt().to_dict()
-    except Refused as refusal:
+    except AdmissionError as refusal:
         return refused(refusal)
 
 
-def refused(refusal: Refused) -> Members:
+def refused(refusal: AdmissionError) -> Members:
     return {"code": refusal.code, "message": refusal.message, "problems": refusal.details}
 
 
-def rejected(rejection: Rejected) -> Members:
+def rejected(rejection: EventRejectedError) -> Members:
     told = {"code": rejection.code, "message": rejection.message}
     if rejection.details is not None:
         told["receipt"] = rejection.details
     return {"rejected": told}
 
 
-def not_loaded(error: NotLoaded) -> Members:
+def not_loaded(error: LoadError) -> Members:
     return {"load_error": {"code": error.code, "place": error.details["place"], "message": error.message}}
 
 
 def job(body: str, run_id: str) -> Members:
     try:
         read = read_job(body, run_id)
-    except Refused as refusal:
+    except AdmissionError as refusal:
         return {"refused": refused(refusal)}
     return {"skill": read.skill, "run_id": read.run_id, "request": read.request}
 
@@ -217,7 +217,7 @@ def job(body: str, run_id: str) -> Members:
 def event_of(kind: Any, body: str) -> Json:
     try:
         return request_event(kind, body)
-    except Rejected as rejection:
+    except EventRejectedError as rejection:
         return rejected(rejection)
 
 
@@ -228,7 +228,7 @@ def feed(argument: Json) -> Json:
         options = {"sticky": True, "work_folder": argument["work_folder"], "end_of_turn": argument.get("end_of_turn")}
     try:
         decoder = StreamDecoder(argument["format"], argument.get("limit"), **options)
-    except Rejected as rejection:
+    except EventRejectedError as rejection:
         return rejected(rejection)
     answers: list[Json] = []
     for chunk in argument["chunks"]:
@@ -257,10 +257,10 @@ class Stage:
         self.full = Journal(self.plan)
         self.compact = Journal(self.plan)
         self.effects: list[Json] = []
-        self.last: Applied | Rejected = created
+        self.last: Transition | EventRejectedError = created
         self.record(created)
 
-    def record(self, applied: Applied) -> None:
+    def record(self, applied: Transition) -> None:
         assert applied.entry is not None
         self.full.push(applied.entry)
         self.compact.push(applied.entry.compact())
@@ -320,7 +320,7 @@ class Stage:
         before = self.run.to_json()
         then = self.throw(thrown)
         after = self.run.to_json()
-        if isinstance(self.last, Rejected) or self.last.entry is None:
+        if isinstance(self.last, EventRejectedError) or self.last.entry is None:
             assert after == before, "a rejected or absorbed event changes nothing"
         return then, after
 
@@ -335,9 +335,9 @@ class Stage:
                 event, at = thrown
                 return self.taken(*told(self.run, lambda: self.run.apply(event, at)))
 
-    def taken(self, then: Json, applied: Applied | Rejected) -> Json:
+    def taken(self, then: Json, applied: Transition | EventRejectedError) -> Json:
         self.last = applied
-        if isinstance(applied, Applied) and applied.entry is not None:
+        if isinstance(applied, Transition) and applied.entry is not None:
             self.record(applied)
         return then
 
@@ -401,21 +401,21 @@ class Stage:
     def follow(self, line: str) -> Json:
         try:
             return self.run.copy().follow(line)
-        except NotLoaded as error:
+        except LoadError as error:
             return not_loaded(error)
 
     def turn(self, report: Json) -> Json:
         """The gate alone; the attempt is 1 unless the report says otherwise."""
         try:
             return evaluate_turn(self.plan, report)
-        except Rejected as rejection:
+        except EventRejectedError as rejection:
             return rejected(rejection)
 
     def stream(self, stream: Json) -> Json:
         """Decoded whole, cut into pieces, and by the gate."""
         try:
             decoded = decode_stream(stream)
-        except Rejected as rejection:
+        except EventRejectedError as rejection:
             return rejected(rejection)
         data = stream["stdout"].encode()
         for size in (1, 7, 4096):
@@ -430,8 +430,8 @@ class Stage:
 
     def patch(self, argument: Json) -> Json:
         mode = argument["mode"]
-        once = patch_skill(argument["skill"], mode, self.plan)
-        assert patch_skill(once, mode, self.plan) == once, "patching twice equals once"
+        once = append_instructions(argument["skill"], mode, self.plan)
+        assert append_instructions(once, mode, self.plan) == once, "patching twice equals once"
         return once
 
     def reload(self, source: Json) -> Json:
@@ -478,7 +478,7 @@ class Stage:
                 run = Run.from_json(text)
             else:
                 run, _ = replay(*read_record(text) if form == "record" else (self.plan, Journal.from_json(text)))
-        except NotLoaded as error:
+        except LoadError as error:
             return not_loaded(error)
         return {"loaded": run.status, "same": run.to_json() == self.run.to_json()}
 
@@ -494,11 +494,11 @@ class Stage:
             assert not key.startswith(("$", "_")), f"the snapshot has the key {key}"
 
 
-def told(run: Run, apply: Callable[[], Applied]) -> tuple[Json, Applied | Rejected]:
+def told(run: Run, apply: Callable[[], Transition]) -> tuple[Json, Transition | EventRejectedError]:
     """What comes of an event."""
     try:
         applied = apply()
-    except Rejected as rejection:
+    except EventRejectedError as rejection:
         return rejected(rejection), rejection
     then: Members = {"effects": applied.effects, "status": run.status}
     if applied.receipt is not None:

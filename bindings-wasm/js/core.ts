@@ -2,7 +2,7 @@
 /** Runs, and the operations that need none: the core with TypeScript's types. */
 
 import * as glue from 'turnlatch-glue';
-import { Rejected } from './errors.js';
+import { EventRejectedError } from './errors.js';
 import { type EncodedEvent, encodeEvent } from './event.js';
 import { encode, eventText, millis } from './input.js';
 import { call, currentGeneration, forgetRescued, type Handle, takeRescued } from './instance.js';
@@ -12,7 +12,7 @@ import { type Plan, planId, planOf } from './plan.js';
 import type * as types from './types.js';
 
 /** What came of an event. Save the run, then perform `effects` in order. */
-export interface Applied {
+export interface Transition {
 	/** What the host must do, in order. */
 	readonly effects: types.Effect[];
 	/** The answer to a request. */
@@ -27,7 +27,7 @@ export interface Applied {
 }
 
 /** What came of a request: there is always a receipt. */
-export interface Answered extends Applied {
+export interface Answered extends Transition {
 	readonly receipt: types.Receipt;
 }
 
@@ -53,13 +53,13 @@ export class Run {
 	}
 
 	/** Makes a run of an admitted plan. It is queued and asks for its first slot. */
-	static create(plan: Plan, now: types.Time): [Run, Applied] {
+	static create(plan: Plan, now: types.Time): [Run, Transition] {
 		const [of, at] = [planId(plan), millis(now)];
 		const [id, ...texts] = call(() => glue.run_create(of, at));
 		return [new Run(id, currentGeneration()), readApplied(at, ...texts)];
 	}
 
-	/** Reads a snapshot back, or throws {@link NotLoaded}. */
+	/** Reads a snapshot back, or throws {@link LoadError}. */
 	static fromJson(snapshot: string): Run {
 		const bytes = encode(snapshot);
 		const id = call(() => glue.run_restore(bytes));
@@ -89,7 +89,7 @@ export class Run {
 		return [new Run(id, currentGeneration()), step];
 	}
 
-	/** Does what the next line of the journal says was done, or throws {@link NotLoaded}. */
+	/** Does what the next line of the journal says was done, or throws {@link LoadError}. */
 	follow(line: string): types.Step {
 		return readJson(this.followJson(line)) as types.Step;
 	}
@@ -121,8 +121,8 @@ export class Run {
 		return readJson(this.toJson()) as { [key: string]: types.Json };
 	}
 
-	/** Applies one event, or throws {@link Rejected} and leaves the run as it was. */
-	apply(event: types.Event, now: types.Time): Applied {
+	/** Applies one event, or throws {@link EventRejectedError} and leaves the run as it was. */
+	apply(event: types.Event, now: types.Time): Transition {
 		try {
 			return this.#step(encodeEvent(event), millis(now));
 		} catch (error) {
@@ -131,7 +131,7 @@ export class Run {
 	}
 
 	/** Applies one event given as JSON text. */
-	applyJson(event: string, now: types.Time): Applied {
+	applyJson(event: string, now: types.Time): Transition {
 		try {
 			return this.#step({ json: encode(event) }, millis(now));
 		} catch (error) {
@@ -139,7 +139,7 @@ export class Run {
 		}
 	}
 
-	#step({ json, text }: EncodedEvent, at: number): Applied {
+	#step({ json, text }: EncodedEvent, at: number): Transition {
 		return readApplied(at, ...this.#call((id) => glue.run_apply(id, json, text, at)));
 	}
 
@@ -286,7 +286,7 @@ export class Run {
 		try {
 			return this.apply(event, now) as Answered;
 		} catch (error) {
-			if (!(error instanceof Rejected) || error.details === null) throw error;
+			if (!(error instanceof EventRejectedError) || error.details === null) throw error;
 			const { details: receipt, observed } = error;
 			return { effects: [], receipt, ...(observed === undefined ? {} : { observed }) };
 		}
@@ -294,7 +294,7 @@ export class Run {
 
 	/** The error with what is worth measuring of it, if this run has rejected the event. */
 	#observed(error: unknown, event: () => unknown, now: types.Time): unknown {
-		if (!(error instanceof Rejected) || glue.run_observe_rejected === undefined) return error;
+		if (!(error instanceof EventRejectedError) || glue.run_observe_rejected === undefined) return error;
 		const at = orElse(() => millis(now), 0);
 		const name = orElse(() => String((event() as { type?: unknown }).type), '');
 		const text = this.#call((id) => glue.run_observe_rejected(id, name, error.code, at));
@@ -323,13 +323,13 @@ export function replay(plan: Plan, journal: Journal): [Run, types.Effect[][]] {
 	return Run.replay(plan, journal);
 }
 
-/** Reads the body of a request for a new run, or throws {@link Refused}. `runId` is for a client that has chosen none. */
+/** Reads the body of a request for a new run, or throws {@link AdmissionError}. `runId` is for a client that has chosen none. */
 export function readJob(body: string, runId: string): types.Job {
 	const [bytes, id] = [encode(body), encode(runId)];
 	return JSON.parse(call(() => glue.read_job(bytes, id))) as types.Job;
 }
 
-/** Reads the body of a request to a run as its event, or throws {@link Rejected}. */
+/** Reads the body of a request to a run as its event, or throws {@link EventRejectedError}. */
 export function requestEvent(kind: 'reply' | 'cancel', body: string): types.Event {
 	return readJson(requestEventJson(kind, body)) as types.Event;
 }
@@ -348,10 +348,10 @@ export function evaluateTurn(plan: Plan, report: types.TurnReport): types.Judged
 }
 
 /** The skill's text with the instructions for this mode at its end, and the plan's output schema and required artifacts. */
-export function patchSkill(skill: string, mode: types.ExecutionMode, plan?: Plan): string {
+export function appendInstructions(skill: string, mode: types.ExecutionMode, plan?: Plan): string {
 	const of = plan === undefined ? undefined : planId(plan);
 	const [bytes, name] = [encode(skill), String(mode)];
-	return call(() => glue.patch_skill(bytes, name, of));
+	return call(() => glue.append_instructions(bytes, name, of));
 }
 
 /** The run that asked for this slot; undefined if no run can have. */
@@ -384,7 +384,7 @@ function orElse<T>(attempt: () => T, otherwise: T): T {
 }
 
 /** What came of an event, of the texts that the core returns (`src/run.rs`). */
-function readApplied(at: number, step: string, observed?: string, entry?: string, judged?: string): Applied {
+function readApplied(at: number, step: string, observed?: string, entry?: string, judged?: string): Transition {
 	const { effects, receipt, revision = 0 } = readJson(step) as Step;
 	// There is no time below 0, but JavaScript has one beside it.
 	return new Outcome(
@@ -402,7 +402,7 @@ interface Step {
 }
 
 /** Parses the observation when it is read: few hosts measure, and it would take as long as all the rest. */
-class Outcome implements Applied {
+class Outcome implements Transition {
 	readonly effects: types.Effect[];
 	declare readonly receipt?: types.Receipt;
 	declare readonly entry?: Entry;

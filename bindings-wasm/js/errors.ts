@@ -22,9 +22,9 @@ export class TurnlatchError extends Error {
 }
 
 /** Admission said no; there is no run. `details` lists every problem. */
-export class Refused extends TurnlatchError {
+export class AdmissionError extends TurnlatchError {
 	static {
-		Refused.prototype.name = 'Refused';
+		AdmissionError.prototype.name = 'AdmissionError';
 	}
 	declare readonly details: Problem[];
 }
@@ -33,18 +33,18 @@ export class Refused extends TurnlatchError {
  * An event was not applied; the run is unchanged. `details` is the receipt, if the event was a request; `observed` is what
  * is worth measuring of it, if a run has rejected it.
  */
-export class Rejected extends TurnlatchError {
+export class EventRejectedError extends TurnlatchError {
 	static {
-		Rejected.prototype.name = 'Rejected';
+		EventRejectedError.prototype.name = 'EventRejectedError';
 	}
 	declare readonly details: Receipt | null;
 	declare observed?: Observation;
 }
 
 /** A snapshot or journal was not loaded. `details.place` says where it is wrong. */
-export class NotLoaded extends TurnlatchError {
+export class LoadError extends TurnlatchError {
 	static {
-		NotLoaded.prototype.name = 'NotLoaded';
+		LoadError.prototype.name = 'LoadError';
 	}
 	declare readonly details: { place: string };
 }
@@ -70,11 +70,11 @@ export class CorePanicked extends TurnlatchError {
  * Data that cannot be an event, found before the core could look at it.
  * @internal
  */
-export function malformed(message: string, cause?: unknown): Rejected {
-	return new Rejected('EVENT_MALFORMED', message, null, cause === undefined ? undefined : { cause });
+export function malformed(message: string, cause?: unknown): EventRejectedError {
+	return new EventRejectedError('EVENT_MALFORMED', message, null, cause === undefined ? undefined : { cause });
 }
 
-const KINDS = { refused: Refused, rejected: Rejected, not_loaded: NotLoaded } as const;
+const KINDS = { refused: AdmissionError, rejected: EventRejectedError, not_loaded: LoadError } as const;
 
 /**
  * The error that the core threw as JSON text (`src/errors.rs`).

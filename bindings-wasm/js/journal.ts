@@ -63,7 +63,7 @@ export class Journal {
 		this.#lines = lines;
 	}
 
-	/** Reads a journal back, or throws {@link NotLoaded}. */
+	/** Reads a journal back, or throws {@link LoadError}. */
 	static fromJson(text: string): Journal {
 		const document = encode(text);
 		return Journal.#loaded(call(() => glue.journal_from_json(document)));
@@ -116,7 +116,7 @@ export function recordJson(plan: Plan, journal: Journal): string {
 	return call(() => glue.record_to_json(of, runId, lines));
 }
 
-/** Reads a record back, or throws {@link NotLoaded}. */
+/** Reads a record back, or throws {@link LoadError}. */
 export function readRecord(text: string): [Plan, Journal] {
 	const document = encode(text);
 	const read = call(() => glue.record_from_json(document));

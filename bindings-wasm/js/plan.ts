@@ -58,21 +58,21 @@ export class Plan {
 
 if (Symbol.dispose) Object.defineProperty(Plan.prototype, Symbol.dispose, { value: Plan.prototype.free });
 
-/** Makes a plan of a skill and a request, or throws {@link Refused} with every problem. */
-export function admit(manifest: types.Manifest, request: types.Document, host: types.HostSettings): Plan {
+/** Makes a plan of a skill and a request, or throws {@link AdmissionError} with every problem. */
+export function admit(manifest: types.Skill, request: types.Document, host: types.HostSettings): Plan {
 	const parts = [encode(documentText(manifest.runner)), encode(documentText(request))] as const;
 	const [schemas, [engines, limits]] = [schemasOf(manifest), settings(host)];
 	return planOf(call(() => glue.admit(...parts, engines, ...schemas, limits)));
 }
 
 /** What can be asked of a skill, without a request. */
-export function describeSkill(manifest: types.Manifest, host: types.HostSettings): types.SkillView {
+export function describeSkill(manifest: types.Skill, host: types.HostSettings): types.SkillView {
 	const runner = encode(documentText(manifest.runner));
 	const [schemas, [engines, limits]] = [schemasOf(manifest), settings(host)];
 	return readJson(call(() => glue.describe_skill(runner, engines, ...schemas, limits))) as types.SkillView;
 }
 
-function schemasOf(manifest: types.Manifest): [Schema, Schema, Schema] {
+function schemasOf(manifest: types.Skill): [Schema, Schema, Schema] {
 	const { output_schema, input_schema, parameter_schema } = manifest;
 	return [optionalDocument(output_schema), optionalDocument(input_schema), optionalDocument(parameter_schema)];
 }

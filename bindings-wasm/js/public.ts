@@ -4,20 +4,20 @@ import * as instance from './instance.js';
 
 export {
 	type Answered,
-	type Applied,
+	appendInstructions,
 	displayText,
 	evaluateTurn,
-	patchSkill,
 	Run,
 	readJob,
 	replay,
 	requestEvent,
 	requestEventJson,
 	runOfSlot,
+	type Transition,
 	unreadableReport,
 	version,
 } from './core.js';
-export { CorePanicked, NotLoaded, Refused, Rejected, TurnlatchError } from './errors.js';
+export { AdmissionError, CorePanicked, EventRejectedError, LoadError, TurnlatchError } from './errors.js';
 export { Entry, Journal, readRecord, recordJson } from './journal.js';
 export { admit, describeSkill, Plan } from './plan.js';
 export { type DecoderOptions, decodeStream, StreamDecoder } from './stream.js';

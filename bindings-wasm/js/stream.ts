@@ -36,7 +36,7 @@ const abandoned = new FinalizationRegistry<DecoderHandle>((handle) => {
 export class StreamDecoder {
 	readonly #handle: DecoderHandle;
 
-	/** Throws {@link Rejected} if there is no such format, or if it cannot say when a turn of a living process is over. */
+	/** Throws {@link EventRejectedError} if there is no such format, or if it cannot say when a turn of a living process is over. */
 	constructor(format: types.StreamFormat, options: DecoderOptions = {}) {
 		const { textLimit, endOfTurn, workFolder = '' } = options;
 		const sticky = options.sticky === true || endOfTurn !== undefined;
@@ -100,7 +100,7 @@ export class StreamDecoder {
 if (Symbol.dispose)
 	Object.defineProperty(StreamDecoder.prototype, Symbol.dispose, { value: StreamDecoder.prototype.free });
 
-/** Decodes the whole of a turn's stream, or throws {@link Rejected}. */
+/** Decodes the whole of a turn's stream, or throws {@link EventRejectedError}. */
 export function decodeStream(stream: types.Stream): types.Decoded {
 	const bytes = encode(eventText(stream));
 	return readJson(call(() => glue.decode_stream(bytes))) as types.Decoded;

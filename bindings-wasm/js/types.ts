@@ -26,7 +26,7 @@ export type Document = string | { readonly [key: string]: JsonInput };
 export type Schema = Document | boolean;
 
 /** What a skill declares: its `runner.json` and its schemas. */
-export interface Manifest {
+export interface Skill {
 	readonly runner: Document;
 	readonly output_schema?: Schema;
 	readonly input_schema?: Schema;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::json;
-use turnlatch::{LoadError, Refusal, Rejected, json_text};
+use turnlatch::{AdmissionError, EventRejected, LoadError, json_text};
 use wasm_bindgen::prelude::*;
 
 /// An error as JSON text, which is thrown as a string.
@@ -14,11 +14,11 @@ impl From<Failed> for JsValue {
     }
 }
 
-pub(crate) fn refused(refusal: &Refusal) -> Failed {
+pub(crate) fn refused(refusal: &AdmissionError) -> Failed {
     failed("refused", refusal.code(), &refusal.message, &refusal.problems)
 }
 
-pub(crate) fn rejected(rejected: &Rejected) -> Failed {
+pub(crate) fn rejected(rejected: &EventRejected) -> Failed {
     failed("rejected", rejected.code(), &rejected.message, &rejected.receipt)
 }
 

@@ -21,8 +21,7 @@ mod validator;
 
 use serde_json::json;
 use turnlatch::{
-    Code, Event, ExecutionMode, HostSettings, Limits, Manifest, PatchWording, RequestKind, RunPlan, RunRequest,
-    json_text,
+    Code, Event, HostSettings, InstructionTemplate, Limits, Mode, Plan, RequestKind, RunRequest, Skill, json_text,
 };
 use wasm_bindgen::prelude::*;
 
@@ -73,9 +72,9 @@ fn settings(engines: &[u8], limits: &[u8]) -> Result<HostSettings, Failed> {
     Ok(HostSettings { engines: read_texts(engines)?, limits })
 }
 
-fn manifest(runner: &[u8], schemas: [Option<Box<[u8]>>; 3]) -> Result<Manifest, Failed> {
+fn manifest(runner: &[u8], schemas: [Option<Box<[u8]>>; 3]) -> Result<Skill, Failed> {
     let [output_schema, input_schema, parameter_schema] = schemas.map(optional_text);
-    Ok(Manifest {
+    Ok(Skill {
         runner: text(runner)?.to_owned(),
         output_schema: output_schema?,
         input_schema: input_schema?,
@@ -108,7 +107,7 @@ pub fn plan_text(plan: u32) -> Result<String, Failed> {
 /// A plan of the text that [`plan_text`] gave before the instance was replaced.
 #[wasm_bindgen]
 pub fn plan_restore(plan: &[u8]) -> Result<u32, Failed> {
-    let plan = RunPlan::from_json(text(plan)?).map_err(|error| not_loaded(&error))?;
+    let plan = Plan::from_json(text(plan)?).map_err(|error| not_loaded(&error))?;
     Ok(PLANS.with(|plans| plans.add(plan.into())))
 }
 
@@ -130,11 +129,11 @@ pub fn evaluate_turn(plan: u32, report: &[u8]) -> Result<String, Failed> {
 
 /// The skill's text with the instructions for this mode at its end.
 #[wasm_bindgen]
-pub fn patch_skill(skill: &[u8], mode: &str, plan: Option<u32>) -> Result<String, Failed> {
-    let known = [ExecutionMode::Auto, ExecutionMode::Interactive].into_iter().find(|known| known.as_str() == mode);
+pub fn append_instructions(skill: &[u8], mode: &str, plan: Option<u32>) -> Result<String, Failed> {
+    let known = [Mode::Auto, Mode::Interactive].into_iter().find(|known| known.as_str() == mode);
     let mode = known.ok_or_else(|| misuse("expected `auto` or `interactive`"))?;
     let plan = plan.map(|plan| PLANS.with(|plans| plans.get(plan))).transpose()?;
-    Ok(turnlatch::patch_skill(text(skill)?, mode, plan.as_deref(), &PatchWording::default()))
+    Ok(turnlatch::append_instructions(text(skill)?, mode, plan.as_deref(), &InstructionTemplate::default()))
 }
 
 /// Every stable code.

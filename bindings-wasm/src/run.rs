@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use serde::Serialize;
-use turnlatch::{Applied, Effect, Event, Found, JournalEntry, Receipt, Run, Status, Value, json_text};
+use turnlatch::{Effect, Event, JournalEntry, Receipt, RecoveryFacts, Run, Status, Transition, Value, json_text};
 use wasm_bindgen::prelude::*;
 
 use crate::convert::{read_json, read_list, text, time};
@@ -23,13 +23,13 @@ struct StepOut<'a> {
 
 /// What came of an event as JSON texts: the step, its observation, its journal entry, and how a turn was judged. Most hosts
 /// only store an entry and few read an observation, so they are not parsed with the step, nor escaped as strings inside it.
-fn texts_of(applied: &Applied) -> Vec<JsValue> {
+fn texts_of(applied: &Transition) -> Vec<JsValue> {
     let entry = applied.entry.as_ref();
     #[cfg(feature = "observe")]
     let observed = applied.observed.as_ref().map(json_text);
     #[cfg(not(feature = "observe"))]
     let observed = None;
-    let Applied { effects, receipt, .. } = applied;
+    let Transition { effects, receipt, .. } = applied;
     let revision = entry.map(|entry| entry.revision);
     let step = Some(json_text(&StepOut { effects, receipt: receipt.as_ref(), revision }));
     let texts = [step, observed, entry.map(json_text), entry.and_then(JournalEntry::judged_json)];
@@ -224,7 +224,7 @@ pub fn run_given_up(run: u32, effect: &[u8], begun: bool) -> Result<String, Fail
 /// How to go on after a restart.
 #[wasm_bindgen]
 pub fn run_after_restart(run: u32, process_alive: bool, begun: bool, slot_lost: bool) -> Result<String, Failed> {
-    Ok(json_text(&find(run)?.borrow().after_restart(Found { process_alive, begun, slot_lost })))
+    Ok(json_text(&find(run)?.borrow().after_restart(RecoveryFacts { process_alive, begun, slot_lost })))
 }
 
 fn read_effect(effect: Value) -> Result<Effect, Failed> {

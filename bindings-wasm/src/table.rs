@@ -7,12 +7,12 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use turnlatch::{Run, RunPlan};
+use turnlatch::{Plan, Run};
 
 use crate::errors::{Failed, misuse};
 
 thread_local! {
-    pub(crate) static PLANS: Table<Arc<RunPlan>> = const { Table::new() };
+    pub(crate) static PLANS: Table<Arc<Plan>> = const { Table::new() };
     pub(crate) static RUNS: Table<Rc<RefCell<Run>>> = const { Table::new() };
     #[cfg(feature = "streams")]
     pub(crate) static DECODERS: Table<Rc<RefCell<turnlatch::StreamDecoder>>> = const { Table::new() };

@@ -5,17 +5,17 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import {
+	AdmissionError,
 	admit,
+	appendInstructions,
 	codes,
 	displayText,
 	type Event,
+	EventRejectedError,
 	evaluateTurn,
 	init,
 	Journal,
-	NotLoaded,
-	patchSkill,
-	Refused,
-	Rejected,
+	LoadError,
 	Run,
 	readRecord,
 	recordJson,
@@ -105,7 +105,7 @@ test('a receipt is no error', () => {
 
 test('the same request by apply throws with the receipt', () => {
 	const error = thrown(() => waitingRun().apply({ type: 'reply', interaction_id: 7, response: 'x' }, 3));
-	assert.ok(error instanceof Rejected);
+	assert.ok(error instanceof EventRejectedError);
 	assert.equal(error.code, 'UNKNOWN_INTERACTION');
 	assert.equal(error.details?.receipt, 'unknown');
 	assert.equal(error.details?.pending_interaction_id, 1);
@@ -115,12 +115,12 @@ test('errors carry what happened', () => {
 	const run = waitingRun();
 	const known = new Set(codes().map(({ code }) => code));
 	for (const [kind, code, call] of [
-		[Refused, 'EXECUTION_MODE_INVALID', () => planOf({ request: { execution_mode: 'both' } })],
-		[Rejected, 'EVENT_MALFORMED', () => run.applyJson('{', 3)],
-		[Rejected, 'UNKNOWN_INTERACTION', () => run.apply({ type: 'reply', interaction_id: 9, response: 1 }, 3)],
-		[NotLoaded, 'SNAPSHOT_INVALID', () => Run.fromJson('{}')],
-		[NotLoaded, 'JOURNAL_INVALID', () => Journal.fromJson('{}')],
-		[NotLoaded, 'JOURNAL_INVALID', () => Journal.fromLines('r1', ['{}'])],
+		[AdmissionError, 'EXECUTION_MODE_INVALID', () => planOf({ request: { execution_mode: 'both' } })],
+		[EventRejectedError, 'EVENT_MALFORMED', () => run.applyJson('{', 3)],
+		[EventRejectedError, 'UNKNOWN_INTERACTION', () => run.apply({ type: 'reply', interaction_id: 9, response: 1 }, 3)],
+		[LoadError, 'SNAPSHOT_INVALID', () => Run.fromJson('{}')],
+		[LoadError, 'JOURNAL_INVALID', () => Journal.fromJson('{}')],
+		[LoadError, 'JOURNAL_INVALID', () => Journal.fromLines('r1', ['{}'])],
 	] as const) {
 		const error = thrown(call);
 		assert.ok(error instanceof kind && error instanceof TurnlatchError && error instanceof Error);
@@ -129,10 +129,12 @@ test('errors carry what happened', () => {
 		assert.ok(error.message.length > 0 && known.has(code));
 		assert.match(String(error.stack), new RegExp(kind.name));
 	}
-	const refused = thrown(() => admit({ runner: {} }, { run_id: '!', engine: 'nobody', colour: 1 }, HOST)) as Refused;
+	const refused = thrown(() =>
+		admit({ runner: {} }, { run_id: '!', engine: 'nobody', colour: 1 }, HOST),
+	) as AdmissionError;
 	const paths = refused.details.map(({ path }) => path);
 	for (const path of ['request/run_id', 'request/engine', 'request/colour']) assert.ok(paths.includes(path));
-	const cut = thrown(() => Run.fromJson(run.toJson().slice(0, -1))) as NotLoaded;
+	const cut = thrown(() => Run.fromJson(run.toJson().slice(0, -1))) as LoadError;
 	assert.ok(cut.details.place.length > 0);
 });
 
@@ -224,7 +226,7 @@ test('a run tells where it is', () => {
 	assert.deepEqual(run.snapshot(), JSON.parse(run.toJson()));
 	assert.equal(run.whyNot('succeeded').reached, false);
 	assert.throws(() => run.whyNot('done' as never), TypeError);
-	assert.throws(() => patchSkill('x', 'both' as never), TypeError);
+	assert.throws(() => appendInstructions('x', 'both' as never), TypeError);
 	assert.throws(() => evaluateTurn({} as never, {}), TypeError);
 	assert.equal(evaluateTurn(planOf(), { output: { answer: 1 } }).decision.outcome, 'succeeded');
 });
@@ -256,15 +258,15 @@ test('a journal by lines replays', () => {
 	assert.equal(journal.length, 4);
 	assert.deepEqual(journal.lines(), lines);
 	for (const wrong of [lines.slice(1), [...lines].reverse(), [...lines, lines.at(-1) ?? '']]) {
-		assert.throws(() => replay(plan, Journal.fromLines('r1', wrong)), NotLoaded);
+		assert.throws(() => replay(plan, Journal.fromLines('r1', wrong)), LoadError);
 	}
 });
 
 test('a skill is patched once', () => {
-	const once = patchSkill('# Skill', 'interactive', planOf());
+	const once = appendInstructions('# Skill', 'interactive', planOf());
 	assert.ok(once.startsWith('# Skill') && once.includes('__SKILL_DONE__') && once.includes('"answer"'));
-	assert.equal(patchSkill(once, 'interactive', planOf()), once);
-	assert.ok(!patchSkill('# Skill', 'auto').includes('"answer"'));
+	assert.equal(appendInstructions(once, 'interactive', planOf()), once);
+	assert.ok(!appendInstructions('# Skill', 'auto').includes('"answer"'));
 });
 
 test('text is made safe to show', () => {
@@ -325,13 +327,13 @@ test('a journal is followed line by line, with texts that are exact, and a wrong
 	const [first = '', ...others] = journal.lines();
 	const [again, step] = Run.firstJson(run.plan, first);
 	assert.deepEqual(JSON.parse(step), Run.first(run.plan, first)[1]);
-	assert.throws(() => again.follow(others[1] ?? ''), NotLoaded);
+	assert.throws(() => again.follow(others[1] ?? ''), LoadError);
 	assert.deepEqual(
 		others.map((line) => (JSON.parse(again.followJson(line)) as { status: string }).status),
 		['running', run.status],
 	);
 	assert.equal(again.toJson(), run.toJson());
-	assert.throws(() => Run.first(planOf(), others[0] ?? ''), NotLoaded);
+	assert.throws(() => Run.first(planOf(), others[0] ?? ''), LoadError);
 	const [plan, read] = readRecord(recordJson(run.plan, journal));
 	assert.deepEqual([plan.toData(), read.toJson()], [planOf().toData(), journal.toJson()]);
 	assert.deepEqual(JSON.parse(run.explainJson()), run.explain());

@@ -6,7 +6,7 @@
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonInput } from 'turnlatch';
-import { Driver, LocalTimers, RunUnknown, type Slots } from 'turnlatch/driver';
+import { Driver, LocalTimers, RunNotFoundError, type Slots } from 'turnlatch/driver';
 import { SubprocessRunner } from 'turnlatch/node';
 import { DONE, type MakeCommand, openStore, plan, processesMarked, STICKY } from './hosting.js';
 
@@ -160,7 +160,7 @@ async function main(): Promise<void> {
 	try {
 		store.load('r1');
 	} catch (error) {
-		if (!(error instanceof RunUnknown)) throw error;
+		if (!(error instanceof RunNotFoundError)) throw error;
 		await driver.start(plan('r1', MODES[mode]));
 	}
 	if (mode === 'cancel') {

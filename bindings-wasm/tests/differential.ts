@@ -47,7 +47,7 @@ export function transcript(core: Package, script: Script, plans = new Map<string
 		plan ??= admission(core, script.given);
 		plans.set(given, plan);
 	} catch (error) {
-		if (!(error instanceof core.Refused)) throw error;
+		if (!(error instanceof core.AdmissionError)) throw error;
 		return [compact({ refused: refused(error) })];
 	}
 	const stage = new Stage(core, plan);

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { type Entry, Run } from 'turnlatch';
-import { LocalSlots, LocalTimers, MemoryStore, StoreConflict } from 'turnlatch/driver';
+import { LocalSlots, LocalTimers, MemoryStore, StoreConflictError } from 'turnlatch/driver';
 import { asksThenFinishes, DONE, echo, hosted, plan, scenario, shell, until } from './hosting.js';
 
 /** Fails the first calls of a method. */
@@ -223,7 +223,7 @@ scenario('a run that another host changed is loaded again', (store) =>
 		const { entry } = other.cancel(Date.now());
 		assert.ok(entry);
 		store.save('r1', other.revision - 1, other.toJson(), entry, true);
-		await assert.rejects(host.driver.reply('r1', 1, 'b'), StoreConflict);
+		await assert.rejects(host.driver.reply('r1', 1, 'b'), StoreConflictError);
 		assert.equal(host.driver.view('r1').status, 'canceled');
 		assert.equal((await host.driver.reply('r1', 1, 'b')).receipt, 'stale');
 	}),

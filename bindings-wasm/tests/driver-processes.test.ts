@@ -87,7 +87,7 @@ test('input, environment and directory', async () => {
 
 test('a command whose output cannot be read is not started', async () => {
 	for (const wrong of [{ endOfTurn: 'a\n' }, { sticky: true }, { stream: 'xml' as never }]) {
-		await assert.rejects(reportOf(shell('cat', wrong)), { name: 'Rejected', code: 'EVENT_MALFORMED' });
+		await assert.rejects(reportOf(shell('cat', wrong)), { name: 'EventRejectedError', code: 'EVENT_MALFORMED' });
 	}
 });
 

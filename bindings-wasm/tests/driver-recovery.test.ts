@@ -78,7 +78,7 @@ scenario('a run that cannot be read does not keep the others from going on', (st
 			second.errors.map(({ runId, what }) => [runId, what]),
 			[['bad', 'recovery']],
 		);
-		assert.match(second.errors[0]?.error ?? '', /NotLoaded/);
+		assert.match(second.errors[0]?.error ?? '', /LoadError/);
 		assert.deepEqual([...second.slots.held()], ['bad/s1'], 'whether it still wants its slot is not known');
 		assert.deepEqual(await second.driver.recover(), ['bad']);
 		await second.close();

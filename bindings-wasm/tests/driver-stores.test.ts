@@ -6,7 +6,14 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { Run } from 'turnlatch';
-import { LocalSlots, LocalTimers, MemoryStore, RunUnknown, type Store, StoreConflict } from 'turnlatch/driver';
+import {
+	LocalSlots,
+	LocalTimers,
+	MemoryStore,
+	RunNotFoundError,
+	type Store,
+	StoreConflictError,
+} from 'turnlatch/driver';
 import { type SqliteDatabase, SqliteStore } from 'turnlatch/node';
 import { browse, resultOf, serve } from './browser.js';
 import { PACKAGE, ROOT } from './files.js';
@@ -17,9 +24,9 @@ async function keepsWhatItPromises(store: Store): Promise<void> {
 	assert.ok(created.entry);
 	await store.create('r1', run.toJson(), created.entry);
 	const again = async () => store.create('r1', run.toJson(), created.entry as never);
-	await assert.rejects(again(), (error) => error instanceof StoreConflict && error.code === 'RUN_EXISTS');
-	await assert.rejects(async () => store.load('nobody'), RunUnknown);
-	await assert.rejects(async () => store.journal('nobody'), RunUnknown);
+	await assert.rejects(again(), (error) => error instanceof StoreConflictError && error.code === 'RUN_EXISTS');
+	await assert.rejects(async () => store.load('nobody'), RunNotFoundError);
+	await assert.rejects(async () => store.journal('nobody'), RunNotFoundError);
 	assert.deepEqual([...(await store.unfinished())], ['r1']);
 	assert.equal(await store.wasBegun('r1', 'e'), false);
 	await store.markBegun('r1', 'e');
@@ -28,7 +35,7 @@ async function keepsWhatItPromises(store: Store): Promise<void> {
 	const { entry } = run.cancel(2);
 	assert.ok(entry);
 	const save = async (expected: number) => store.save('r1', expected, run.toJson(), entry, true);
-	await assert.rejects(save(7), (error) => error instanceof StoreConflict && error.code === 'STORE_CONFLICT');
+	await assert.rejects(save(7), (error) => error instanceof StoreConflictError && error.code === 'STORE_CONFLICT');
 	assert.equal((await store.journal('r1')).length, 1, 'nothing was saved');
 	await save(1);
 	assert.equal(await store.load('r1'), run.toJson());

@@ -5,8 +5,8 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { codes, type InteractionRecord, Rejected, type Resume, replay, requestEventJson } from 'turnlatch';
-import { DriverMisused, LocalSlots, RunUnknown, StoreConflict } from 'turnlatch/driver';
+import { codes, EventRejectedError, type InteractionRecord, type Resume, replay, requestEventJson } from 'turnlatch';
+import { DriverUsageError, LocalSlots, RunNotFoundError, StoreConflictError } from 'turnlatch/driver';
 import {
 	asksThenFinishes,
 	DONE,
@@ -68,7 +68,7 @@ scenario('a report of a turn that was never started is an error and changes noth
 		const before = store.load('r1');
 		const report = { type: 'turn_finished', attempt_number: 2, text: DONE } as const;
 		await assert.rejects(host.driver.tell('r1', report), (error) => {
-			return error instanceof Rejected && error.code === 'EVENT_UNKNOWN_ATTEMPT';
+			return error instanceof EventRejectedError && error.code === 'EVENT_UNKNOWN_ATTEMPT';
 		});
 		assert.equal(store.load('r1'), before);
 	}),
@@ -94,7 +94,7 @@ scenario('an interactive run asks, is answered and finishes', (store) =>
 		assert.equal(run.toJson(), driver.run('r1').toJson());
 		assert.equal(effects.length, run.revision);
 		driver.forget('r1');
-		assert.throws(() => driver.view('r1'), RunUnknown);
+		assert.throws(() => driver.view('r1'), RunNotFoundError);
 		assert.equal((await driver.cancel('r1')).receipt, 'already_ended', 'loaded from the store');
 	}),
 );
@@ -233,13 +233,13 @@ scenario('a request is told as the text that it came in', async (store) => {
 scenario('refusals reach the caller', async (store) => {
 	await hosted(store, asksThenFinishes, async (host) => {
 		const { driver } = host;
-		await assert.rejects(driver.cancel('nobody'), RunUnknown);
+		await assert.rejects(driver.cancel('nobody'), RunNotFoundError);
 		await driver.start(plan());
 		await assert.rejects(
 			driver.start(plan()),
-			(error) => error instanceof StoreConflict && error.code === 'RUN_EXISTS',
+			(error) => error instanceof StoreConflictError && error.code === 'RUN_EXISTS',
 		);
-		await assert.rejects(driver.tell('r1', { type: 'nonsense' } as never), Rejected);
+		await assert.rejects(driver.tell('r1', { type: 'nonsense' } as never), EventRejectedError);
 		await driver.wait('r1', 'waiting_user');
 		assert.throws(() => driver.forget('r1'), { code: 'RUN_NOT_DONE' });
 		assert.equal((await driver.reply('r1', 1, 'b', { expected_revision: 1 })).code, 'REVISION_CONFLICT');
@@ -281,7 +281,7 @@ for (const method of ['wait', 'settled'] as const) {
 			() => echo(DONE),
 			async (host) => {
 				impatient = async (runId) => {
-					await assert.rejects(host.driver[method](runId), DriverMisused);
+					await assert.rejects(host.driver[method](runId), DriverUsageError);
 					await new Promise((resolve) => setTimeout(resolve, 1));
 					later ??= new Promise((resolve) => setTimeout(() => resolve(host.driver[method](runId)), 50));
 					await host.driver[method](runId);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type JsonInput, Run, replay, type Status } from 'turnlatch';
-import { Driver, RunUnknown, StoreConflict } from 'turnlatch/driver';
+import { Driver, RunNotFoundError, StoreConflictError } from 'turnlatch/driver';
 import { ALWAYS, Alarms, type Fault, Faults, kills, type Says, World } from './failing-host.js';
 import { report } from './gates.js';
 import { plan, STICKY } from './hosting.js';
@@ -148,13 +148,13 @@ class Life {
 			this.#world.store.load(runId);
 			return;
 		} catch (error) {
-			assert.ok(error instanceof RunUnknown);
+			assert.ok(error instanceof RunNotFoundError);
 		}
 		await trying(async () => {
 			try {
 				await this.#driver.start(plan(runId, this.#scenario.options));
 			} catch (error) {
-				if (!(error instanceof StoreConflict)) throw error;
+				if (!(error instanceof StoreConflictError)) throw error;
 				// The start before was saved, though nobody could see that.
 				await this.#driver.recover();
 			}

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createContext, runInContext } from 'node:vm';
-import { admit, displayText, type Event, evaluateTurn, Journal, Refused, Run, TurnlatchError } from 'turnlatch';
+import { AdmissionError, admit, displayText, type Event, evaluateTurn, Journal, Run, TurnlatchError } from 'turnlatch';
 import { malformed, planOf, runningRun, thrown, waitingRun } from './support.js';
 
 function nested(levels: number): unknown {
@@ -176,7 +176,7 @@ test('text with half of a pair is refused by the code of what it stands in', () 
 		[{ runner: {} }, { ...request, input: ownTail() }],
 		[{ runner: {}, output_schema: nested(5_000) }, request],
 	] as never[][]) {
-		assert.ok(thrown(() => admit(manifest as never, asked as never, { engines: ['codex'] })) instanceof Refused);
+		assert.ok(thrown(() => admit(manifest as never, asked as never, { engines: ['codex'] })) instanceof AdmissionError);
 	}
 	for (const runner of [{ x: () => 1 }, { x: undefined }, { x: bomb() }, undefined]) {
 		assert.ok(thrown(() => admit({ runner } as never, request, { engines: ['codex'] })) instanceof TypeError);

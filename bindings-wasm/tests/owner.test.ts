@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { DatabaseSync } from '@photostructure/sqlite';
-import { DriverMisused } from 'turnlatch/driver';
+import { DriverUsageError } from 'turnlatch/driver';
 import { type SqliteDatabase, SqliteStore } from 'turnlatch/node';
 import { PACKAGE, PYTHON, ROOT } from './files.js';
 import { DONE, hosted, openStore, plan } from './hosting.js';
@@ -53,7 +53,7 @@ function assertInUse(path: string, pid: number | undefined): void {
 	assert.throws(
 		() => openStore(path),
 		(error) =>
-			error instanceof DriverMisused &&
+			error instanceof DriverUsageError &&
 			error.code === 'DATABASE_IN_USE' &&
 			error.message.startsWith(`process ${pid} uses `) &&
 			(error.details as { pid: number }).pid === pid,

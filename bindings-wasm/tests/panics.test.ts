@@ -178,7 +178,7 @@ for (const { form, said } of FORMS) {
 								run.applyJson(deep, 3);
 							} catch (error) {
 								if (error instanceof core.CorePanicked) inTheCore += 1;
-								if (error instanceof core.Rejected) answered += 1;
+								if (error instanceof core.EventRejectedError) answered += 1;
 							}
 						}
 					});

@@ -3,7 +3,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { codes, type Entry, type Event, Journal, type JsonInput, type Plan, Rejected, Run, replay } from 'turnlatch';
+import {
+	codes,
+	type Entry,
+	type Event,
+	EventRejectedError,
+	Journal,
+	type JsonInput,
+	type Plan,
+	Run,
+	replay,
+} from 'turnlatch';
 import { planOf } from './support.js';
 
 const STICKY = { interactive_profile: { kind: 'sticky_process' } };
@@ -133,7 +143,7 @@ function walk(plan: Plan, list: Throw[], through: (run: Run) => Run = (run) => r
 				kept.push(effects);
 			}
 		} catch (error) {
-			if (!(error instanceof Rejected)) throw error;
+			if (!(error instanceof EventRejectedError)) throw error;
 			assert.ok(CODES.has(error.code));
 			assert.equal(run.toJson(), before, 'a rejected event changes nothing');
 			told.push([error.code, error.message, error.details]);

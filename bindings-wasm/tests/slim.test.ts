@@ -136,7 +136,7 @@ test('a validator that breaks refuses the skill or the output, and never lets it
 		throw new Error('no\u001b[31m memory');
 	};
 	slim.useValidator({ compile: fail });
-	assert.throws(autoRun, (error: slim.Refused) => {
+	assert.throws(autoRun, (error: slim.AdmissionError) => {
 		assert.equal(error.code, 'SKILL_MANIFEST_INVALID');
 		assert.ok(!error.details[0]?.message.includes('\u001b'));
 		return true;

@@ -43,9 +43,9 @@ export function thrown(call: () => unknown): Error {
 }
 
 /** The error of a call that the core has to reject as malformed. */
-export function malformed(call: () => unknown): turnlatch.Rejected {
+export function malformed(call: () => unknown): turnlatch.EventRejectedError {
 	const error = thrown(call);
-	assert.ok(error instanceof turnlatch.Rejected, `${error.name}: ${error.message}`);
+	assert.ok(error instanceof turnlatch.EventRejectedError, `${error.name}: ${error.message}`);
 	assert.equal(error.code, 'EVENT_MALFORMED');
 	assert.equal(error.details, null);
 	return error;

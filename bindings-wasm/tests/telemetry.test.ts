@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { Registry } from 'prom-client';
-import { type Event, type Observation, Rejected, Run } from 'turnlatch';
+import { type Event, EventRejectedError, type Observation, Run } from 'turnlatch';
 import { Metrics, Traces, traceIdOf } from 'turnlatch/telemetry';
 import { asksThenFinishes, DONE, hosted, plan, scenario } from './hosting.js';
 
@@ -37,7 +37,7 @@ function play(observe: (observation: Observation) => void, runId = 'r1', reason?
 		try {
 			told(run.apply(event, START + at).observed);
 		} catch (error) {
-			if (!(error instanceof Rejected)) throw error;
+			if (!(error instanceof EventRejectedError)) throw error;
 			told(error.observed);
 		}
 	}

@@ -45,7 +45,7 @@ export async function execute(core: Package, vector: Vector, forms: Forms = 'dat
 	try {
 		plan = admission(core, vector.given ?? {});
 	} catch (error) {
-		if (!(error instanceof core.Refused)) throw error;
+		if (!(error instanceof core.AdmissionError)) throw error;
 		assert(filled.steps?.length === 0, 'nothing can follow a refusal');
 		filled.admission = { refused: refused(error) };
 		return filled;
@@ -126,7 +126,7 @@ export function expandMembers(members: Members): Members {
 	return expanded;
 }
 
-/** The plan of what is given over the defaults, or Refused; the same from text and from objects. */
+/** The plan of what is given over the defaults, or AdmissionError; the same from text and from objects. */
 export function admission(core: Package, given: Members): turnlatch.Plan {
 	const { request, request_text, ...rest } = expandMembers(given);
 	const asked =
@@ -144,7 +144,7 @@ export function admission(core: Package, given: Members): turnlatch.Plan {
 			plan.free();
 			return data;
 		} catch (error) {
-			if (error instanceof core.Refused) return refused(error);
+			if (error instanceof core.AdmissionError) return refused(error);
 			throw error;
 		}
 	};
@@ -163,7 +163,7 @@ function describe(core: Package, given: Members): Json {
 	return core.describeSkill(...skillAndHost(given, asText));
 }
 
-function skillAndHost(given: Members, form: (part: Json) => Json): [turnlatch.Manifest, turnlatch.HostSettings] {
+function skillAndHost(given: Members, form: (part: Json) => Json): [turnlatch.Skill, turnlatch.HostSettings] {
 	const { skill, engines, limits, ...unknown } = given;
 	known(unknown, []);
 	const manifest: Members = {};
@@ -179,11 +179,11 @@ function skillAndHost(given: Members, form: (part: Json) => Json): [turnlatch.Ma
 	return [manifest as never, host as never];
 }
 
-export function refused(error: turnlatch.Refused): Json {
+export function refused(error: turnlatch.AdmissionError): Json {
 	return { code: error.code, message: error.message, problems: error.details };
 }
 
-export function rejected(error: turnlatch.Rejected): Json {
+export function rejected(error: turnlatch.EventRejectedError): Json {
 	const receipt = error.details === null ? {} : { receipt: error.details };
 	return { rejected: { code: error.code, message: error.message, ...receipt } };
 }
@@ -192,13 +192,13 @@ function orRejected(core: Package, work: () => Json): Json {
 	try {
 		return work();
 	} catch (error) {
-		if (!(error instanceof core.Rejected)) throw error;
+		if (!(error instanceof core.EventRejectedError)) throw error;
 		return rejected(error);
 	}
 }
 
 function notLoaded(core: Package, error: unknown): Json {
-	if (!(error instanceof core.NotLoaded)) throw error;
+	if (!(error instanceof core.LoadError)) throw error;
 	return { load_error: { code: error.code, place: error.details.place, message: error.message } };
 }
 
@@ -206,7 +206,7 @@ function job(core: Package, { body, run_id }: { body: string; run_id: string }):
 	try {
 		return core.readJob(body, run_id);
 	} catch (error) {
-		if (!(error instanceof core.Refused)) throw error;
+		if (!(error instanceof core.AdmissionError)) throw error;
 		return { refused: refused(error) };
 	}
 }
@@ -251,7 +251,7 @@ export class Stage {
 		this.#record(created);
 	}
 
-	#record({ entry, effects }: turnlatch.Applied): void {
+	#record({ entry, effects }: turnlatch.Transition): void {
 		if (entry === undefined) throw new Error('there is no entry');
 		this.#full.push(entry);
 		this.#compact.push(entry.compact());
@@ -333,7 +333,7 @@ export class Stage {
 		return [then, after];
 	}
 
-	#taken(apply: (run: turnlatch.Run) => turnlatch.Applied): Json {
+	#taken(apply: (run: turnlatch.Run) => turnlatch.Transition): Json {
 		const [then, applied] = this.#answer(this.#run, apply);
 		this.#observed = applied.observed ?? null;
 		if ('entry' in applied) this.#record(applied);
@@ -342,14 +342,14 @@ export class Stage {
 
 	#answer(
 		run: turnlatch.Run,
-		apply: (run: turnlatch.Run) => turnlatch.Applied,
-	): [then: Json, applied: turnlatch.Applied | turnlatch.Rejected] {
+		apply: (run: turnlatch.Run) => turnlatch.Transition,
+	): [then: Json, applied: turnlatch.Transition | turnlatch.EventRejectedError] {
 		try {
 			const applied = apply(run);
 			const receipt = applied.receipt === undefined ? {} : { receipt: applied.receipt };
 			return [{ effects: applied.effects, status: run.status, ...receipt }, applied];
 		} catch (error) {
-			if (!(error instanceof this.#core.Rejected)) throw error;
+			if (!(error instanceof this.#core.EventRejectedError)) throw error;
 			return [rejected(error), error];
 		}
 	}
@@ -468,8 +468,8 @@ export class Stage {
 	}
 
 	#patch({ skill, mode }: { skill: string; mode: turnlatch.ExecutionMode }): Json {
-		const once = this.#core.patchSkill(skill, mode, this.#plan);
-		assert(this.#core.patchSkill(once, mode, this.#plan) === once, 'patching twice equals once');
+		const once = this.#core.appendInstructions(skill, mode, this.#plan);
+		assert(this.#core.appendInstructions(once, mode, this.#plan) === once, 'patching twice equals once');
 		return once;
 	}
 

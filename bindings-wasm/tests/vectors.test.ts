@@ -34,7 +34,7 @@ test('every file has held', () => {
 
 test('import and require give the same classes', () => {
 	assert.equal(imported.Run, required.Run);
-	assert.equal(imported.Rejected, required.Rejected);
+	assert.equal(imported.EventRejectedError, required.EventRejectedError);
 });
 
 test('there are vectors and their names are unique', () => {

@@ -9,7 +9,7 @@ use std::io::{self, IsTerminal, Read, Write};
 
 use serde_json::{Value, json};
 use turnlatch::{
-    Code, Event, GateResult, HostSettings, Judged, Manifest, Note, Refusal, RunPlan, RunRequest, TurnReport, Verdict,
+    AdmissionError, Code, Event, GateResult, HostSettings, Judged, Note, Plan, RunRequest, Skill, TurnReport, Verdict,
     admit, display_text, evaluate_turn,
 };
 
@@ -95,7 +95,7 @@ impl Arguments {
         if arguments.turn.is_empty() { Err("which turn?".to_owned()) } else { Ok(arguments) }
     }
 
-    fn plan(&self) -> Result<Result<std::sync::Arc<RunPlan>, Refusal>, Box<dyn Error>> {
+    fn plan(&self) -> Result<Result<std::sync::Arc<Plan>, AdmissionError>, Box<dyn Error>> {
         let runner = match &self.runner {
             Some(path) => read_file(path)?,
             None => r#"{"execution_modes": ["auto", "interactive"]}"#.to_owned(),
@@ -118,7 +118,7 @@ impl Arguments {
         let known = engines.into_iter().chain(excluded).chain([engine.clone()]).collect();
         let mode = self.mode.as_deref().unwrap_or("interactive");
         let manifest =
-            Manifest { output_schema: self.schema.as_deref().map(read_file).transpose()?, ..Manifest::new(runner) };
+            Skill { output_schema: self.schema.as_deref().map(read_file).transpose()?, ..Skill::new(runner) };
         let request = RunRequest::from(json!({"run_id": "explain", "engine": engine, "execution_mode": mode}));
         Ok(admit(&manifest, &request, &HostSettings { engines: known, ..HostSettings::default() }))
     }
@@ -152,7 +152,7 @@ fn read_file(path: &str) -> Result<String, Box<dyn Error>> {
     std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}").into())
 }
 
-fn report_refusal(refusal: &Refusal, as_json: bool) -> Result<(), Box<dyn Error>> {
+fn report_refusal(refusal: &AdmissionError, as_json: bool) -> Result<(), Box<dyn Error>> {
     if as_json {
         println!("{}", serde_json::to_string_pretty(&json!({ "refused": refusal }))?);
         return Ok(());
@@ -171,7 +171,7 @@ struct Report<'o, W: Write> {
 }
 
 impl<W: Write> Report<'_, W> {
-    fn print(&mut self, plan: &RunPlan, judged: &Judged) -> io::Result<()> {
+    fn print(&mut self, plan: &Plan, judged: &Judged) -> io::Result<()> {
         let decision = &judged.decision;
         let (word, colour) = match decision.outcome {
             Verdict::Succeeded => ("succeeded", GREEN),

@@ -4,12 +4,12 @@
 use std::error::Error;
 
 use turnlatch::{
-    Action, Applied, Effect, Event, HostSettings, Manifest, Rejected, Reply, Run, RunRequest, Timestamp, TurnReport,
-    admit, display_text,
+    Action, Effect, Event, EventRejected, HostSettings, Reply, Run, RunRequest, Skill, Timestamp, Transition,
+    TurnReport, admit, display_text,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let skill = Manifest::new(r#"{"execution_modes": ["interactive"], "max_attempt": 4}"#).with_output_schema(
+    let skill = Skill::new(r#"{"execution_modes": ["interactive"], "max_attempt": 4}"#).with_output_schema(
         r#"{"type": "object", "required": ["deployed_to"], "properties": {"deployed_to": {"type": "string"}},
             "additionalProperties": false}"#,
     );
@@ -44,7 +44,7 @@ struct Timeline {
 }
 
 impl Timeline {
-    fn start((run, created): (Run, Applied)) -> Timeline {
+    fn start((run, created): (Run, Transition)) -> Timeline {
         println!("     time  status        what happens, and what the core tells the host\n");
         let timeline = Timeline { run };
         timeline.print(0, "the run is made", &created.effects);
@@ -54,7 +54,7 @@ impl Timeline {
     fn tell(&mut self, second: u64, what: &str, event: Event) -> Result<(), Box<dyn Error>> {
         match self.run.apply(event, at(second)?) {
             Ok(applied) => self.print(second, what, &applied.effects),
-            Err(Rejected { code, message, .. }) => {
+            Err(EventRejected { code, message, .. }) => {
                 self.print(second, what, &[]);
                 println!("{:26}✗ {code}: {message}", "");
             }

@@ -7,15 +7,15 @@ mod request;
 
 use std::sync::Arc;
 
-use crate::admission::plan::{PlanSettings, RunPlan};
+use crate::admission::plan::{Plan, PlanSettings};
 use crate::json::json_text;
 use crate::json::{Map, Value};
 use crate::schema::{Check, OutputSchema};
 use crate::text;
 use crate::types::codes::{Code, Note};
 use crate::types::limits::Limits;
-use crate::types::plan::ExecutionMode;
-use manifest::Skill;
+use crate::types::plan::Mode;
+use manifest::ParsedSkill;
 use request::Options;
 pub(crate) use request::read_object;
 use serde::Serialize;
@@ -23,7 +23,7 @@ use serde_json::json;
 
 /// What a skill declares: its `runner.json` and its schemas, as text, not looked at yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Manifest {
+pub struct Skill {
     /// The text of `runner.json`.
     pub runner: String,
     /// The text of the output schema.
@@ -56,7 +56,7 @@ pub struct HostSettings {
 /// Admission said no; there is no run.
 #[derive(Clone, Debug, PartialEq, Serialize, thiserror::Error)]
 #[error("{code}: {message}")]
-pub struct Refusal {
+pub struct AdmissionError {
     /// The code of the first problem.
     pub code: Code,
     /// The message of the first problem.
@@ -85,13 +85,13 @@ impl Problem {
     }
 }
 
-impl Refusal {
+impl AdmissionError {
     /// There is at least one problem.
-    pub(crate) fn of(problems: Vec<Problem>) -> Refusal {
+    pub(crate) fn of(problems: Vec<Problem>) -> AdmissionError {
         let first = problems.first();
         let code = first.map_or(Code::RequestMalformed, |first| first.code);
         let message = first.map(|first| first.message.clone()).unwrap_or_default();
-        Refusal { code, message, problems }
+        AdmissionError { code, message, problems }
     }
 
     /// The stable code of the first problem.
@@ -107,16 +107,16 @@ impl Refusal {
     }
 }
 
-impl Manifest {
+impl Skill {
     /// A skill that is its `runner.json` alone.
     #[must_use]
-    pub fn new(runner: impl Into<String>) -> Manifest {
-        Manifest { runner: runner.into(), ..Manifest::default() }
+    pub fn new(runner: impl Into<String>) -> Skill {
+        Skill { runner: runner.into(), ..Skill::default() }
     }
 
     /// The same skill with an output schema.
     #[must_use]
-    pub fn with_output_schema(mut self, schema: impl Into<String>) -> Manifest {
+    pub fn with_output_schema(mut self, schema: impl Into<String>) -> Skill {
         self.output_schema = Some(schema.into());
         self
     }
@@ -125,14 +125,14 @@ impl Manifest {
 /// Makes a plan of a skill and a request.
 ///
 /// # Errors
-/// [`Refusal`] with every problem at once, if there is one.
-pub fn admit(manifest: &Manifest, request: &RunRequest, host: &HostSettings) -> Result<Arc<RunPlan>, Refusal> {
+/// [`AdmissionError`] with every problem at once, if there is one.
+pub fn admit(manifest: &Skill, request: &RunRequest, host: &HostSettings) -> Result<Arc<Plan>, AdmissionError> {
     let mut problems = Vec::new();
     for name in host.limits.problems() {
         problems.push(Problem::new(Code::OptionInvalid, format!("limits/{name}"), "the limit is out of range"));
     }
     let options = Options::read(request, &mut problems);
-    let skill = Skill::read(manifest, host, &mut problems);
+    let skill = ParsedSkill::read(manifest, host, &mut problems);
     // What could not be read at all has been told, and nothing else can be said about it.
     if let Some(options) = &options {
         check_mode(options, &skill, &mut problems);
@@ -143,7 +143,7 @@ pub fn admit(manifest: &Manifest, request: &RunRequest, host: &HostSettings) -> 
     }
     let options = match options {
         Some(options) if problems.is_empty() => options,
-        _ => return Err(Refusal::of(problems)),
+        _ => return Err(AdmissionError::of(problems)),
     };
 
     let execution_mode = options.execution_mode.unwrap_or_default();
@@ -156,7 +156,7 @@ pub fn admit(manifest: &Manifest, request: &RunRequest, host: &HostSettings) -> 
         require_user_reply: options.require_user_reply,
         session_timeout_sec: options.session_timeout_sec,
         profile: options.profile,
-        max_attempt: skill.max_attempt.filter(|_| execution_mode == ExecutionMode::Interactive),
+        max_attempt: skill.max_attempt.filter(|_| execution_mode == Mode::Interactive),
         soft_completion: options.soft_completion,
         interrupted_turn: options.interrupted_turn,
         required_artifacts: skill.required_artifacts,
@@ -164,14 +164,14 @@ pub fn admit(manifest: &Manifest, request: &RunRequest, host: &HostSettings) -> 
         limits: host.limits,
         warnings,
     };
-    Ok(Arc::new(RunPlan::new(options.run_id, settings)))
+    Ok(Arc::new(Plan::new(options.run_id, settings)))
 }
 
 /// What can be asked of a skill, for somebody who wants to choose (ADM-13).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SkillView {
     /// The modes it declares; empty if that could not be read.
-    pub execution_modes: Vec<ExecutionMode>,
+    pub execution_modes: Vec<Mode>,
     /// The engines that may run it here; empty if that could not be read.
     pub engines: Vec<String>,
     /// How many turns it may take in interactive mode.
@@ -185,9 +185,9 @@ pub struct SkillView {
 
 /// Reads a skill's manifest and schemas without a request.
 #[must_use]
-pub fn describe_skill(manifest: &Manifest, host: &HostSettings) -> SkillView {
+pub fn describe_skill(manifest: &Skill, host: &HostSettings) -> SkillView {
     let mut problems = Vec::new();
-    let skill = Skill::read(manifest, host, &mut problems);
+    let skill = ParsedSkill::read(manifest, host, &mut problems);
     SkillView {
         execution_modes: skill.execution_modes.unwrap_or_default(),
         engines: skill.engines.map(|engines| engines.effective).unwrap_or_default(),
@@ -205,7 +205,7 @@ pub(crate) fn is_run_id(text: &str) -> bool {
 }
 
 /// ADM-2. A mode or manifest that could not be read has been told already.
-fn check_mode(options: &Options, skill: &Skill, problems: &mut Vec<Problem>) {
+fn check_mode(options: &Options, skill: &ParsedSkill, problems: &mut Vec<Problem>) {
     let (Some(requested), Some(declared)) = (options.execution_mode, &skill.execution_modes) else { return };
     if !declared.contains(&requested) {
         let names: Vec<_> = declared.iter().map(|mode| mode.as_str()).collect();
@@ -217,7 +217,7 @@ fn check_mode(options: &Options, skill: &Skill, problems: &mut Vec<Problem>) {
 }
 
 /// ADM-3.
-fn check_engine(options: &Options, skill: &Skill, problems: &mut Vec<Problem>) {
+fn check_engine(options: &Options, skill: &ParsedSkill, problems: &mut Vec<Problem>) {
     if options.engine.is_empty() {
         problems.push(Problem::new(Code::OptionInvalid, "request/engine", "expected the name of an engine"));
         return;

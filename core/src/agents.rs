@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use crate::types::codes::Note;
 use crate::types::event::{Event, Message, TurnReport, Usage};
-use crate::types::receipt::Rejected;
+use crate::types::receipt::EventRejected;
 
 pub use decoder::{StreamDecoder, decode_stream};
 
@@ -85,7 +85,7 @@ pub struct Piece {
 impl Event {
     /// The event with what the agent's program printed decoded: what is recorded is what it said, so that a replay does not
     /// depend on a decoder.
-    pub(crate) fn with_stream_decoded(mut self) -> Result<Event, Rejected> {
+    pub(crate) fn with_stream_decoded(mut self) -> Result<Event, EventRejected> {
         if let Event::TurnFinished(report) = &mut self
             && let Some(stream) = report.stream.take()
         {

@@ -14,7 +14,7 @@ use crate::types::event::{Event, TurnReport};
 
 /// Whether an effect is to be performed, asked right before it would be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Due {
+pub struct EffectStatus {
     /// When.
     pub perform: Perform,
     /// It must not happen twice: note durably that it was begun, then perform it.
@@ -36,7 +36,7 @@ pub enum Perform {
 /// What to do with an effect that has failed too often.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "then", rename_all = "snake_case")]
-pub enum GivenUp {
+pub enum RetriesExhausted {
     /// Keep it and try again later: the run is not right without it.
     Keep,
     /// Forget it: nothing depends on it.
@@ -53,20 +53,20 @@ pub enum GivenUp {
 /// What a host finds of a run after a restart. `begun` has no default: guessing it would start a turn twice, or never.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Found {
-    /// The process in [`crate::Keep::process`] is alive.
+pub struct RecoveryFacts {
+    /// The process in [`crate::OwnedResources::process`] is alive.
     #[serde(default)]
     pub process_alive: bool,
-    /// The effect in [`crate::Outstanding::turn_effect_id`] was noted as begun before the restart.
+    /// The effect in [`crate::PendingEffects::turn_effect_id`] was noted as begun before the restart.
     pub begun: bool,
-    /// The slot in [`crate::Keep::slot_id`] could not be held: it may be somebody else's by now.
+    /// The slot in [`crate::OwnedResources::slot_id`] could not be held: it may be somebody else's by now.
     #[serde(default)]
     pub slot_lost: bool,
 }
 
 /// How a host goes on with a run after a restart, in this order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Resumption {
+pub struct RecoveryPlan {
     /// The living process whose end is to be reported again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attach: Option<Attach>,
@@ -132,7 +132,7 @@ impl Effect {
 impl Run {
     /// Whether an effect is to be performed now; `failed` are those of this run that are tried again later (HOST-7).
     #[must_use]
-    pub fn due(&self, effect: &Effect, failed: &[Effect]) -> Due {
+    pub fn due(&self, effect: &Effect, failed: &[Effect]) -> EffectStatus {
         let perform = match &effect.action {
             Action::AcquireSlot { .. }
             | Action::StartTurn { .. }
@@ -153,52 +153,52 @@ impl Run {
             | Action::CancelTimer { .. }
             | Action::Notify { .. } => Perform::Now,
         };
-        Due { perform, once: effect.begins_turn() }
+        EffectStatus { perform, once: effect.begins_turn() }
     }
 
     /// What to do with an effect that has failed too often; `begun` says that it may have had a part of its consequences
     /// (HOST-8).
     #[must_use]
-    pub fn given_up(&self, effect: &Effect, begun: bool) -> GivenUp {
+    pub fn given_up(&self, effect: &Effect, begun: bool) -> RetriesExhausted {
         match &effect.action {
             Action::StartTurn { attempt_number, slot_id, .. } | Action::InjectReply { attempt_number, slot_id, .. }
                 if begun =>
             {
                 // Nobody will ever report how it ended.
                 let event = unreadable_report(*attempt_number, slot_id);
-                GivenUp::Tell { slot_id: slot_id.clone(), event: Box::new(event) }
+                RetriesExhausted::Tell { slot_id: slot_id.clone(), event: Box::new(event) }
             }
-            Action::Notify { .. } => GivenUp::Forget,
+            Action::Notify { .. } => RetriesExhausted::Forget,
             Action::StartTurn { .. }
             | Action::InjectReply { .. }
             | Action::AcquireSlot { .. }
             | Action::ReleaseSlot { .. }
             | Action::TerminateProcess { .. }
             | Action::SetTimer { .. }
-            | Action::CancelTimer { .. } => GivenUp::Keep,
+            | Action::CancelTimer { .. } => RetriesExhausted::Keep,
         }
     }
 
     /// How to go on with a run that was loaded after a restart (HOST-9). Before, everything of the run that is not in
     /// `keep` was given back or ended, and the slot it holds is held again.
     #[must_use]
-    pub fn after_restart(&self, found: Found) -> Resumption {
+    pub fn after_restart(&self, found: RecoveryFacts) -> RecoveryPlan {
         let owed = self.owed();
         let Some(slot_id) = self.keep().process else {
-            return Resumption { effects: Vec::from_iter(owed), ..Resumption::default() };
+            return RecoveryPlan { effects: Vec::from_iter(owed), ..RecoveryPlan::default() };
         };
         let attempt_number = self.attempt_number();
         let not_started = !found.begun && owed.as_ref().is_some_and(Effect::starts_turn);
         // A turn needs its slot; and a process that is gone leaves nothing to go on with, unless it never was there.
         if found.slot_lost || !(found.process_alive || not_started) {
             let event = Event::ProcessLost { attempt_number, slot_id: Some(slot_id) };
-            return Resumption { event: Some(event), ..Resumption::default() };
+            return RecoveryPlan { event: Some(event), ..RecoveryPlan::default() };
         }
         // Whether the process was given its reply, and whether anybody has heard of the end of that turn, is not known: it is
         // given again, which equals once. The process is listened to by that.
         let due = owed.filter(|effect| !(found.begun && effect.starts_turn()));
         let hands_over = due.as_ref().is_some_and(Effect::hands_reply_over);
         let attach = (found.process_alive && !hands_over).then_some(Attach { slot_id, attempt_number });
-        Resumption { attach, effects: Vec::from_iter(due), event: None }
+        RecoveryPlan { attach, effects: Vec::from_iter(due), event: None }
     }
 }

@@ -11,9 +11,9 @@
 //! effects, byte for byte, in every runtime.
 //!
 //! ```
-//! use turnlatch::{Event, HostSettings, Manifest, Reply, Run, RunRequest, Status, Timestamp, TurnReport, admit};
+//! use turnlatch::{Event, HostSettings, Skill, Reply, Run, RunRequest, Status, Timestamp, TurnReport, admit};
 //!
-//! let skill = Manifest::new(r#"{"execution_modes": ["auto", "interactive"]}"#)
+//! let skill = Skill::new(r#"{"execution_modes": ["auto", "interactive"]}"#)
 //!     .with_output_schema(r#"{"type": "object", "required": ["file"], "properties": {"file": {"type": "string"}}}"#);
 //! let request = RunRequest(r#"{"run_id": "r1", "engine": "codex", "execution_mode": "interactive"}"#.into());
 //! let host = HostSettings { engines: vec!["codex".into()], ..HostSettings::default() };
@@ -50,21 +50,23 @@ mod text;
 mod turn;
 mod types;
 
-pub use admission::plan::{PlanSettings, RunPlan};
-pub use admission::{HostSettings, Manifest, Problem, Refusal, RunRequest, SkillView, admit, describe_skill};
+pub use admission::plan::{Plan, PlanSettings};
+pub use admission::{AdmissionError, HostSettings, Problem, RunRequest, Skill, SkillView, admit, describe_skill};
 #[cfg(feature = "streams")]
 pub use agents::{Decoded, Piece, Progress, Sticky, StreamDecoder, decode_stream};
 pub use hosting::job::{Job, RequestKind, read_job, request_event};
-pub use hosting::{Attach, Due, Found, GivenUp, Perform, Resumption, run_of_slot, unreadable_report};
+pub use hosting::{
+    Attach, EffectStatus, Perform, RecoveryFacts, RecoveryPlan, RetriesExhausted, run_of_slot, unreadable_report,
+};
 #[doc(hidden)]
 pub use inspect::explain::reading_steps;
 pub use inspect::explain::{Explanation, WhyNot, evaluate_turn};
 #[cfg(feature = "observe")]
 pub use inspect::observation::{Observation, Ruled};
-pub use inspect::timeline::{Actor, Step};
+pub use inspect::timeline::{Origin, TimelineEntry};
 pub use inspect::views::{Allowed, AllowedRequest, InteractionView, OptionView, PendingView, StatusView};
 pub use json::{Document, Map, Value, json_text, parse_json};
-pub use lifecycle::run::{Applied, Keep, Outstanding, Run};
+pub use lifecycle::run::{OwnedResources, PendingEffects, Run, Transition};
 pub use persist::journal::{JOURNAL_VERSION, Journal, JournalEntry, Replayed, replay};
 pub use persist::snapshot::SNAPSHOT_VERSION;
 #[cfg(feature = "host-validator")]
@@ -73,17 +75,17 @@ pub use schema::{Check, OutputSchema, SchemaEngine, SchemaProblem, SchemaValidat
 pub use text::display_text;
 pub use turn::evidence::{Evidence, Marker, OutputState, Source};
 pub use turn::gate::{Decision, GateCheck, GateResult, Judged, Verdict};
-pub use turn::patch::{PatchWording, patch_skill};
+pub use turn::patch::{InstructionTemplate, append_instructions};
 pub use types::codes::{Code, CodeInfo, CodeKind, Note};
-pub use types::effect::{Action, Effect, Notice, ResumeFrom};
+pub use types::effect::{Action, Effect, Notification, ResumeFrom};
 pub use types::event::{DONE_MARKER, Event, Message, RecordedTurn, Reply, TurnReport, Usage};
 pub use types::interaction::{
     ChoiceOption, FreeForm, InteractionKind, InteractionRecord, PendingInteraction, Question, ResolutionMode,
 };
 pub use types::limits::Limits;
 pub use types::load_error::LoadError;
-pub use types::plan::{ExecutionMode, InterruptedTurn, Profile, SoftCompletion};
-pub use types::receipt::{Receipt, ReceiptKind, Rejected, Resolved};
+pub use types::plan::{InterruptedTurn, Mode, Profile, SoftCompletion};
+pub use types::receipt::{EventRejected, Receipt, ReceiptKind, Resolved};
 pub use types::state::{Outcome, RunError, Status};
 pub use types::stream::{Stream, StreamFormat};
 pub use types::time::Timestamp;

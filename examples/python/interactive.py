@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from turnlatch import AsyncioTimers, Command, Driver, LocalSlots, Manifest, MemoryStore, Run, SubprocessRunner, admit
+from turnlatch import AsyncioTimers, Command, Driver, LocalSlots, MemoryStore, Run, Skill, SubprocessRunner, admit
 from turnlatch.types import Effect, StartTurn
 
 AGENT = [sys.executable, str(Path(__file__).with_name("agent.py"))]
@@ -33,7 +33,7 @@ def on_notify(run_id: str, effect: Effect) -> None:
 
 
 async def main() -> None:
-    skill = Manifest({"execution_modes": ["interactive"]}, output_schema=SCHEMA)
+    skill = Skill({"execution_modes": ["interactive"]}, output_schema=SCHEMA)
     profile = {"kind": "sticky_process" if STICKY else "resumable"}
     request = {"run_id": "r1", "engine": "demo", "execution_mode": "interactive", "interactive_profile": profile}
     processes = SubprocessRunner(command)

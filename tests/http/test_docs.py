@@ -13,7 +13,7 @@ from prometheus_client import CollectorRegistry
 
 from conftest import StartService
 from running import ROOT
-from turnlatch import Manifest, Run, admit, types
+from turnlatch import Run, Skill, admit, types
 from turnlatch.telemetry import Metrics
 
 PAGES = ["README.md", "docs/*.md", "examples/**/README.md", "bindings-*/README.md"]
@@ -55,9 +55,7 @@ TABLES = [block for block in BLOCKS if block.kind == "engine-table"]
 def a_run() -> Run:
     """A run of the request that the spec shows."""
     [request] = next(block for block in BLOCKS if block.kind == "request").values
-    skill = Manifest(
-        {"execution_modes": ["auto", "interactive"]}, output_schema={"type": "object", "required": ["file"]}
-    )
+    skill = Skill({"execution_modes": ["auto", "interactive"]}, output_schema={"type": "object", "required": ["file"]})
     return Run.create(admit(skill, request, engines=[request["engine"]]), START)[0]
 
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use turnlatch::{
-    Applied, Event, HostSettings, Journal, Manifest, Reply, Run, RunPlan, RunRequest, Stream, StreamFormat, Timestamp,
+    Event, HostSettings, Journal, Plan, Reply, Run, RunRequest, Skill, Stream, StreamFormat, Timestamp, Transition,
     TurnReport, admit, decode_stream, replay,
 };
 
@@ -52,9 +52,9 @@ pub(crate) fn prepare(case: &Case) -> Option<Prepared> {
 }
 
 /// One turn of a run that is ready for it, from the text to what the host must do.
-fn turn(plan: &Arc<RunPlan>, case: &Case) -> Prepared {
+fn turn(plan: &Arc<Plan>, case: &Case) -> Prepared {
     let before = running_run(plan);
-    let finish: fn(&mut Run, String) -> Applied = if case.is_stream { finish_with_stream } else { finish_with_text };
+    let finish: fn(&mut Run, String) -> Transition = if case.is_stream { finish_with_stream } else { finish_with_text };
     let text = case.text.clone();
     let mut run = before.clone();
     finish(&mut run, text.clone());
@@ -65,11 +65,11 @@ fn turn(plan: &Arc<RunPlan>, case: &Case) -> Prepared {
     Prepared { decision: decision(&run), batch: Box::new(batch) }
 }
 
-fn finish_with_text(run: &mut Run, text: String) -> Applied {
+fn finish_with_text(run: &mut Run, text: String) -> Transition {
     tell(run, Event::TurnFinished(TurnReport::with_text(1, text)))
 }
 
-fn finish_with_stream(run: &mut Run, stdout: String) -> Applied {
+fn finish_with_stream(run: &mut Run, stdout: String) -> Transition {
     let stream = Stream { format: StreamFormat::CodexJsonl, stdout, stderr: None, exit_code: Some(0) };
     let mut report = TurnReport::of_attempt(1);
     report.exit_code = stream.exit_code;
@@ -92,7 +92,7 @@ fn repeated<T>(work: impl Fn() -> T + 'static, shown: impl FnOnce(&T) -> Value) 
 }
 
 /// Queued, running, waiting, queued, running, succeeded.
-fn lifecycle(plan: &Arc<RunPlan>, mut keep: impl FnMut(Applied)) -> Run {
+fn lifecycle(plan: &Arc<Plan>, mut keep: impl FnMut(Transition)) -> Run {
     let (mut run, created) = Run::create(plan.clone(), Timestamp::default());
     keep(created);
     keep(grant(&mut run, 1));
@@ -103,20 +103,20 @@ fn lifecycle(plan: &Arc<RunPlan>, mut keep: impl FnMut(Applied)) -> Run {
     run
 }
 
-fn running_run(plan: &Arc<RunPlan>) -> Run {
+fn running_run(plan: &Arc<Plan>) -> Run {
     let (mut run, _) = Run::create(plan.clone(), Timestamp::default());
     grant(&mut run, 1);
     run
 }
 
-fn waiting_run(plan: &Arc<RunPlan>) -> Run {
+fn waiting_run(plan: &Arc<Plan>) -> Run {
     let mut run = running_run(plan);
     finish_with_text(&mut run, QUESTION.to_owned());
     run
 }
 
 /// The text of a journal in which one question follows another.
-fn long_journal(plan: &Arc<RunPlan>) -> String {
+fn long_journal(plan: &Arc<Plan>) -> String {
     let mut journal = Journal::new(plan);
     let (mut run, created) = Run::create(plan.clone(), Timestamp::default());
     journal.push(created.entry.expect("the first entry"));
@@ -133,12 +133,12 @@ fn long_journal(plan: &Arc<RunPlan>) -> String {
     journal.to_json()
 }
 
-fn grant(run: &mut Run, number: u32) -> Applied {
+fn grant(run: &mut Run, number: u32) -> Transition {
     let slot_id = format!("{}/s{number}", run.plan().run_id);
     tell(run, Event::SlotGranted { slot_id })
 }
 
-fn tell(run: &mut Run, event: Event) -> Applied {
+fn tell(run: &mut Run, event: Event) -> Transition {
     run.apply(event, Timestamp::default()).expect("an event that is taken")
 }
 
@@ -166,10 +166,10 @@ pub(crate) fn output_schema() -> String {
     SKILL["output_schema"].to_string()
 }
 
-fn plan(run_id: &str) -> Arc<RunPlan> {
+fn plan(run_id: &str) -> Arc<Plan> {
     let mut request = SKILL["request"].clone();
     request["run_id"] = run_id.into();
-    let manifest = Manifest::new(SKILL["runner"].to_string()).with_output_schema(output_schema());
+    let manifest = Skill::new(SKILL["runner"].to_string()).with_output_schema(output_schema());
     let host = HostSettings { engines: vec!["codex".to_owned()], ..HostSettings::default() };
     admit(&manifest, &RunRequest(request.to_string()), &host).expect("a plan")
 }

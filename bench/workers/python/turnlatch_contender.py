@@ -5,9 +5,9 @@ import json
 from skill import DONE, QUESTION, SKILL, decision
 from timing import Prepared, at_once, fresh, repeated, timed
 from timing import memory_of as memory
-from turnlatch import Journal, Manifest, Run, admit, replay
+from turnlatch import Journal, Run, Skill, admit, replay
 
-MANIFEST = Manifest(SKILL["runner"], SKILL["output_schema"])
+MANIFEST = Skill(SKILL["runner"], SKILL["output_schema"])
 JOURNAL_LENGTH = 10_000
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
 
-from .errors import NotLoaded
+from .errors import LoadError
 from .parts import Clock, MaybeAwaitable, OnError, OnNotify, OnObserved, Processes, Slots, Store, Timers
 from .types import Effect, Event, Observation
 
@@ -71,7 +71,7 @@ class Host:
             try:
                 await call(work)
                 return True
-            except NotLoaded as error:
+            except LoadError as error:
                 await self.report(run_id, None, error, attempt)
                 return False  # reading it again would not make it better
             except Exception as error:

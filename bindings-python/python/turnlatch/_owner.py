@@ -13,7 +13,7 @@ import os
 import sqlite3
 from pathlib import Path
 
-from .parts import DriverMisused
+from .parts import DriverUsageError
 
 
 class DatabaseOwner:
@@ -38,11 +38,11 @@ class DatabaseOwner:
         self._pid_file.unlink(missing_ok=True)
         self._lock.close()
 
-    def _in_use(self, path: str) -> DriverMisused:
+    def _in_use(self, path: str) -> DriverUsageError:
         try:
             pid = int(self._pid_file.read_text(encoding="ascii"))
         except (OSError, ValueError):
             pid = None  # the owner is about to write it, or to leave
         owner = "another process" if pid is None else f"process {pid}"
         message = f"{owner} uses {path}: a SQLite file is for one host at a time, several need PostgreSQL"
-        return DriverMisused("DATABASE_IN_USE", message, None if pid is None else {"pid": pid})
+        return DriverUsageError("DATABASE_IN_USE", message, None if pid is None else {"pid": pid})

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, TextIO, cast, get_args
 
 from . import __version__, types
-from .errors import Refused, TurnlatchError
-from .run import Manifest, Plan, admit, codes, display_text, evaluate_turn
+from .errors import AdmissionError, TurnlatchError
+from .run import Plan, Skill, admit, codes, display_text, evaluate_turn
 from .stream import decode_stream
 
 _FORMATS: tuple[types.StreamFormat, ...] = get_args(types.StreamFormat)
@@ -84,7 +84,7 @@ def _attempt(text: str) -> int:
 def _explain(given: argparse.Namespace) -> int:
     try:
         plan = _plan(given)
-    except Refused as refusal:
+    except AdmissionError as refusal:
         _report_refusal(refusal, as_json=given.json)
         return 1
     text = _decoded("standard input", sys.stdin.buffer.read()) if given.turn == "-" else _read(given.turn)
@@ -133,7 +133,7 @@ def _plan(given: argparse.Namespace) -> Plan:
     request = {"run_id": "explain", "engine": engine, "execution_mode": given.mode}
     schema = None if given.schema is None else _read(given.schema)
     known = [*engines, *excluded, engine]
-    return admit(Manifest(runner, schema), request, engines=known)
+    return admit(Skill(runner, schema), request, engines=known)
 
 
 def _names(runner: str, field: str) -> list[str]:
@@ -158,7 +158,7 @@ def _decoded(name: str, data: bytes) -> str:
         raise UnicodeError(f"{name}: it is not UTF-8, at byte {error.start}") from None
 
 
-def _report_refusal(refusal: Refused, *, as_json: bool) -> None:
+def _report_refusal(refusal: AdmissionError, *, as_json: bool) -> None:
     problems = cast("list[types.Problem]", refusal.details)
     if as_json:
         told = {"code": refusal.code, "message": refusal.message, "problems": problems}

@@ -17,22 +17,22 @@ from ._host import Host, RetryPolicy, Task, call, log
 from ._live import Live, Report
 from ._performer import Performer
 from ._recovery import Belongings, hold_slots
-from .errors import Rejected
+from .errors import EventRejectedError
 from .local import wall_clock
 from .parts import (
     Clock,
-    DriverMisused,
+    DriverUsageError,
     OnError,
     OnNotify,
     OnObserved,
     Processes,
-    RunUnknown,
+    RunNotFoundError,
     Slots,
     Store,
-    StoreConflict,
+    StoreConflictError,
     Timers,
 )
-from .run import Applied, Plan, Run
+from .run import Plan, Run, Transition
 from .types import Effect, Event, Receipt, StatusView
 
 __all__ = ["Driver", "RetryPolicy"]
@@ -92,7 +92,7 @@ class Driver:
     ) -> Receipt:
         """Takes a user's reply. The receipt is given when the reply is saved."""
 
-        def step(run: Run, now: int) -> Applied:
+        def step(run: Run, now: int) -> Transition:
             return run.reply(
                 interaction_id, response, now, idempotency_key=idempotency_key, expected_revision=expected_revision
             )
@@ -103,12 +103,12 @@ class Driver:
         """Ends a run. :meth:`settled` waits until its process is gone and its slot given back."""
         return cast("Receipt", (await self._request(run_id, lambda run, now: run.cancel(now, reason))).receipt)
 
-    async def tell(self, run_id: str, event: Event) -> Applied:
-        """Applies any event, or raises :class:`turnlatch.Rejected`. Its effects are performed by the driver."""
+    async def tell(self, run_id: str, event: Event) -> Transition:
+        """Applies any event and performs its effects, or raises :class:`turnlatch.EventRejectedError`."""
         return await self._request(run_id, lambda run, now: run.apply(event, now))
 
     def view(self, run_id: str) -> StatusView:
-        """The run as it was saved last. Raises :class:`turnlatch.RunUnknown` for a run that is not in memory."""
+        """The run as it was saved last. Raises :class:`turnlatch.RunNotFoundError` for a run that is not in memory."""
         return self._in_memory(run_id).run.status_view()
 
     def run(self, run_id: str) -> Run:
@@ -152,7 +152,7 @@ class Driver:
         live = self._runs.get(run_id)
         if live is not None:
             if not live.run.ended or not live.idle:
-                raise DriverMisused("RUN_NOT_DONE", f"run {run_id} is not done yet")
+                raise DriverUsageError("RUN_NOT_DONE", f"run {run_id} is not done yet")
             del self._runs[run_id]
 
     async def recover(self) -> list[str]:
@@ -190,7 +190,7 @@ class Driver:
                     task.cancel()
             await asyncio.wait(self._tasks - {asyncio.current_task()})
         for live in self._runs.values():
-            live.abandon(DriverMisused("DRIVER_CLOSED", "the driver was closed"))
+            live.abandon(DriverUsageError("DRIVER_CLOSED", "the driver was closed"))
 
     # Changing a run: apply to a copy, save, take the copy.
 
@@ -200,7 +200,7 @@ class Driver:
         assert applied.entry is not None, "creation is always journaled"
         try:
             await call(self._host.store.create, run.run_id, snapshot, applied.entry)
-        except StoreConflict:
+        except StoreConflictError:
             raise
         except Exception:
             # The error may have come after the commit; then the run exists and must not be left alone.
@@ -211,17 +211,17 @@ class Driver:
         self._host.observe(applied.observed)
         return run.run_id
 
-    async def _request(self, run_id: str, step: Callable[[Run, int], Applied]) -> Applied:
+    async def _request(self, run_id: str, step: Callable[[Run, int], Transition]) -> Transition:
         self._open()
         live = await self._known(run_id)
         return await self._unbroken(self._change(live, step))
 
-    async def _change(self, live: Live, step: Callable[[Run, int], Applied]) -> Applied:
+    async def _change(self, live: Live, step: Callable[[Run, int], Transition]) -> Transition:
         async with live.lock:
             run = live.run.copy()
             try:
                 applied = step(run, self._host.now())
-            except Rejected as rejected:
+            except EventRejectedError as rejected:
                 self._host.observe(rejected.observed)
                 raise
             if applied.entry is None:
@@ -231,7 +231,7 @@ class Driver:
             try:
                 await call(self._host.store.save, run.run_id, live.run.revision, snapshot, applied.entry, run.ended)
             except Exception as error:
-                if isinstance(error, StoreConflict) or not await self._was_saved(run.run_id, snapshot):
+                if isinstance(error, StoreConflictError) or not await self._was_saved(run.run_id, snapshot):
                     await self._reload(live)
                     raise
             live.take(run)
@@ -299,7 +299,7 @@ class Driver:
 
     def _in_memory(self, run_id: str) -> Live:
         if run_id not in self._runs:
-            raise RunUnknown("RUN_UNKNOWN", f"there is no run {run_id}")
+            raise RunNotFoundError("RUN_UNKNOWN", f"there is no run {run_id}")
         return self._runs[run_id]
 
     async def _known(self, run_id: str) -> Live:
@@ -333,7 +333,7 @@ class Driver:
                     await self._tell(live, report)
                 except Exception as error:
                     await self._host.report(live.run.run_id, report.event, error, attempt)
-                    if not isinstance(error, Rejected):
+                    if not isinstance(error, EventRejectedError):
                         await asyncio.sleep(self._host.retry.wait_after(attempt))
                         continue
                     if report.instead is not None:
@@ -374,17 +374,17 @@ class Driver:
 
     def _open(self) -> None:
         if self._closed:
-            raise DriverMisused("DRIVER_CLOSED", "the driver is closed")
+            raise DriverUsageError("DRIVER_CLOSED", "the driver is closed")
         loop = asyncio.get_running_loop()
         if self._loop is None:
             self._loop = loop
         elif self._loop is not loop:
             message = "a Driver belongs to the event loop it was first used on"
-            raise DriverMisused("OTHER_EVENT_LOOP", message)
+            raise DriverUsageError("OTHER_EVENT_LOOP", message)
 
     def _not_inside(self, live: Live, method: str) -> None:
         if asyncio.current_task() in (live.performer, live.courier, live.resuming):
-            raise DriverMisused(
+            raise DriverUsageError(
                 "INSIDE_CALLBACK",
                 f"{method}() was called inside of a callback of run {live.run.run_id}, which cannot go on before the "
                 "callback returns; call it in a task of its own",
@@ -401,5 +401,5 @@ class Driver:
         return await asyncio.shield(self._spawn(work, "turnlatch-save"))
 
 
-def _apply(event: Event, run: Run, now: int) -> Applied:
+def _apply(event: Event, run: Run, now: int) -> Transition:
     return run.apply(event, now)

@@ -21,16 +21,16 @@ class TurnlatchError(Exception):
         return type(self), (self.code, self.message, self.details)
 
 
-class Refused(TurnlatchError):
+class AdmissionError(TurnlatchError):
     """Admission said no; there is no run. ``details`` lists every problem."""
 
 
-class Rejected(TurnlatchError):
+class EventRejectedError(TurnlatchError):
     """An event was not applied; the run is unchanged. ``details`` is the receipt, if the event was a request.
     ``observed`` is what is worth measuring of it, if a run has rejected it."""
 
     observed: Observation | None = None
 
 
-class NotLoaded(TurnlatchError):
+class LoadError(TurnlatchError):
     """A snapshot or journal was not loaded. ``details["place"]`` says where it is wrong."""

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
-from .parts import Clock, RunUnknown, StoreConflict
+from .parts import Clock, RunNotFoundError, StoreConflictError
 from .run import Entry, Journal
 
 _CLOCK_FAILED_SEC = 1.0
@@ -140,14 +140,14 @@ class MemoryStore:
     def create(self, run_id: str, snapshot: str, entry: Entry) -> None:
         """Keeps a new run."""
         if run_id in self._runs:
-            raise StoreConflict("RUN_EXISTS", f"there is a run {run_id} already")
+            raise StoreConflictError("RUN_EXISTS", f"there is a run {run_id} already")
         self._runs[run_id] = _Kept(snapshot, entry.revision, [entry])
 
     def save(self, run_id: str, expected_revision: int, snapshot: str, entry: Entry, ended: bool) -> None:
         """Keeps a run's next state."""
         kept = self._of(run_id)
         if kept.revision != expected_revision:
-            raise StoreConflict("STORE_CONFLICT", f"expected revision {expected_revision}, found {kept.revision}")
+            raise StoreConflictError("STORE_CONFLICT", f"expected revision {expected_revision}, found {kept.revision}")
         kept.snapshot, kept.revision, kept.ended = snapshot, entry.revision, ended
         kept.entries.append(entry)
 
@@ -178,4 +178,4 @@ class MemoryStore:
         try:
             return self._runs[run_id]
         except KeyError:
-            raise RunUnknown("RUN_UNKNOWN", f"there is no run {run_id}") from None
+            raise RunNotFoundError("RUN_UNKNOWN", f"there is no run {run_id}") from None

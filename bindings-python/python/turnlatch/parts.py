@@ -46,18 +46,18 @@ def is_out_of_resources(error: BaseException) -> bool:
     return isinstance(error, OSError) and error.errno in _OUT_OF_RESOURCES
 
 
-class StoreConflict(TurnlatchError):
+class StoreConflictError(TurnlatchError):
     """The store holds another revision than the expected one (``STORE_CONFLICT``), or the id is taken
     (``RUN_EXISTS``); nothing was saved."""
 
 
-class RunUnknown(TurnlatchError, KeyError):
+class RunNotFoundError(TurnlatchError, KeyError):
     """There is no run of this id, in the store or in a driver's memory (``RUN_UNKNOWN``)."""
 
     __str__ = Exception.__str__
 
 
-class DriverMisused(TurnlatchError, RuntimeError):
+class DriverUsageError(TurnlatchError, RuntimeError):
     """A driver was asked for something it cannot do now: ``DRIVER_CLOSED``, ``INSIDE_CALLBACK``, ``RUN_NOT_DONE``,
     ``OTHER_EVENT_LOOP``; or a database has another host: ``DATABASE_IN_USE``. Hosts on an engine also say
     ``DRIVER_EXISTS`` and ``EXECUTOR_ID_IN_USE``."""
@@ -135,18 +135,18 @@ class Store(Protocol):
     """Where runs are kept. What a method has returned from survives a crash."""
 
     def create(self, run_id: str, snapshot: str, entry: Entry) -> MaybeAwaitable[None]:
-        """Keeps a new run and its first journal entry, or raises :class:`StoreConflict` if the id is taken."""
+        """Keeps a new run and its first journal entry, or raises :class:`StoreConflictError` if the id is taken."""
         ...
 
     def save(
         self, run_id: str, expected_revision: int, snapshot: str, entry: Entry, ended: bool
     ) -> MaybeAwaitable[None]:
-        """Replaces the snapshot and appends the entry, both or neither; raises :class:`StoreConflict` if the stored
-        revision (``entry.revision`` of the last save) is not the expected one."""
+        """Replaces the snapshot and appends the entry, both or neither; raises :class:`StoreConflictError` if the
+        stored revision (``entry.revision`` of the last save) is not the expected one."""
         ...
 
     def load(self, run_id: str) -> MaybeAwaitable[str]:
-        """The run's snapshot, or raises :class:`RunUnknown`."""
+        """The run's snapshot, or raises :class:`RunNotFoundError`."""
         ...
 
     def unfinished(self) -> MaybeAwaitable[Collection[str]]:

@@ -44,7 +44,8 @@ class Command:
     ``stream`` says how the process writes its output; the core decodes it. A ``sticky`` process lives on after a turn:
     its input stays open, and a turn ends when its stream says so (``claude-stream-json``, ``acp``), or with a line of
     output that is equal to ``end_of_turn`` (``text``, ``ndjson``), which makes it sticky too. Any other turn ends with
-    the process, which reads ``stdin`` and then the end of its input. What cannot be is :class:`turnlatch.Rejected`.
+    the process, which reads ``stdin`` and then the end of its input. What cannot be raises
+    :class:`turnlatch.EventRejectedError`.
     """
 
     argv: Sequence[str]

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any, Literal, cast
 
 from . import _core, types
-from .errors import Rejected
+from .errors import EventRejectedError
 
 Time = int | datetime
 """Milliseconds since the Unix epoch, or a datetime that knows its time zone."""
@@ -27,7 +27,7 @@ def to_millis(now: Time) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class Skill:
     """What a skill declares: its ``runner.json`` and its schemas. Text is taken as it is, a dict as its JSON text."""
 
     runner: str | Mapping[str, Any]
@@ -61,7 +61,7 @@ Entry = _core.Entry
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
+class Transition:
     """What came of an event. Save the run, then perform ``effects`` in order."""
 
     effects: list[types.Effect]
@@ -77,20 +77,20 @@ class Applied:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered(Applied):
+class Answered(Transition):
     """What came of a request: there is always a receipt."""
 
     receipt: types.Receipt
 
 
 def admit(
-    manifest: Manifest,
+    manifest: Skill,
     request: str | Mapping[str, Any],
     *,
     engines: Iterable[str],
     limits: Mapping[str, int] | None = None,
 ) -> Plan:
-    """Makes a plan of a skill and a request, or raises :class:`turnlatch.Refused` with every problem."""
+    """Makes a plan of a skill and a request, or raises :class:`turnlatch.AdmissionError` with every problem."""
     if isinstance(engines, str):
         raise TypeError("engines is a list of names, not one text")
     return Plan(
@@ -116,18 +116,18 @@ class Job:
 
 
 def read_job(body: str, run_id: str) -> Job:
-    """Reads the body of a request for a new run, or raises :class:`turnlatch.Refused`. ``run_id`` is for a client that
-    has chosen none."""
+    """Reads the body of a request for a new run, or raises :class:`turnlatch.AdmissionError`. ``run_id`` is for a
+    client that has chosen none."""
     return Job(*_core.read_job(_text(body), run_id))
 
 
 def request_event(kind: Literal["reply", "cancel"], body: str) -> types.Event:
-    """Reads the body of a request to a run as its event, or raises :class:`turnlatch.Rejected`."""
+    """Reads the body of a request to a run as its event, or raises :class:`turnlatch.EventRejectedError`."""
     return cast("types.Event", _core.request_event(kind, _text(body)))
 
 
 def describe_skill(
-    manifest: Manifest, *, engines: Iterable[str], limits: Mapping[str, int] | None = None
+    manifest: Skill, *, engines: Iterable[str], limits: Mapping[str, int] | None = None
 ) -> types.SkillView:
     """What can be asked of a skill, without a request."""
     schemas = (manifest.output_schema, manifest.input_schema, manifest.parameter_schema)
@@ -146,14 +146,14 @@ class Run:
         self._core = core
 
     @classmethod
-    def create(cls, plan: Plan, now: Time) -> tuple[Run, Applied]:
+    def create(cls, plan: Plan, now: Time) -> tuple[Run, Transition]:
         """Makes a run of an admitted plan. It is queued and asks for its first slot."""
         run, applied = _core.Run.create(plan._core, to_millis(now))
-        return cls(run), Applied(*applied)
+        return cls(run), Transition(*applied)
 
     @classmethod
     def from_json(cls, snapshot: str) -> Run:
-        """Reads a snapshot back, or raises :class:`turnlatch.NotLoaded`."""
+        """Reads a snapshot back, or raises :class:`turnlatch.LoadError`."""
         return cls(_core.Run.restore(snapshot))
 
     @classmethod
@@ -169,7 +169,7 @@ class Run:
         return cls(run), step
 
     def follow(self, line: str) -> types.Step:
-        """Does what the next line of the journal says was done, or raises :class:`turnlatch.NotLoaded`."""
+        """Does what the next line of the journal says was done, or raises :class:`turnlatch.LoadError`."""
         return cast("types.Step", json.loads(self.follow_json(line)))
 
     def follow_json(self, line: str) -> str:
@@ -197,25 +197,25 @@ class Run:
         """The run as data."""
         return cast("dict[str, Any]", json.loads(self._core.snapshot()))
 
-    def apply(self, event: types.Event, now: Time) -> Applied:
-        """Applies one event, or raises :class:`turnlatch.Rejected` and leaves the run as it was."""
+    def apply(self, event: types.Event, now: Time) -> Transition:
+        """Applies one event, or raises :class:`turnlatch.EventRejectedError` and leaves the run as it was."""
         at = to_millis(now)
         try:
-            return Applied(*self._core.apply(event, at))
-        except Rejected as rejected:
+            return Transition(*self._core.apply(event, at))
+        except EventRejectedError as rejected:
             self._observe(rejected, event, at)
             raise
 
-    def apply_json(self, event: str, now: Time) -> Applied:
+    def apply_json(self, event: str, now: Time) -> Transition:
         """Applies one event given as JSON text."""
         at = to_millis(now)
         try:
-            return Applied(*self._core.apply_json(event, at))
-        except Rejected as rejected:
+            return Transition(*self._core.apply_json(event, at))
+        except EventRejectedError as rejected:
             self._observe(rejected, _read_or_none(event), at)
             raise
 
-    def _observe(self, rejected: Rejected, event: object, now: int) -> None:
+    def _observe(self, rejected: EventRejectedError, event: object, now: int) -> None:
         name = cast("Mapping[str, Any]", event).get("type") if isinstance(event, Mapping) else None
         observed = self._core.observe_rejected(name if isinstance(name, str) else "", rejected.code, now)
         rejected.observed = cast("types.Observation", observed.to_dict())
@@ -248,7 +248,7 @@ class Run:
         at = to_millis(now)
         try:
             return Answered(*self._core.apply(event, at))
-        except Rejected as rejected:
+        except EventRejectedError as rejected:
             if rejected.details is None:
                 self._observe(rejected, event, at)
                 raise
@@ -362,7 +362,7 @@ class Journal:
 
     @classmethod
     def from_json(cls, text: str) -> Journal:
-        """Reads a journal back, or raises :class:`turnlatch.NotLoaded`."""
+        """Reads a journal back, or raises :class:`turnlatch.LoadError`."""
         return cls._of(_core.Journal.from_json(text))
 
     @classmethod
@@ -404,7 +404,7 @@ def record_json(plan: Plan, journal: Journal) -> str:
 
 
 def read_record(text: str) -> tuple[Plan, Journal]:
-    """Reads a record back, or raises :class:`turnlatch.NotLoaded`."""
+    """Reads a record back, or raises :class:`turnlatch.LoadError`."""
     plan, journal = _core.Journal.from_record(text)
     return Plan(plan), Journal._of(journal)
 
@@ -414,9 +414,9 @@ def evaluate_turn(plan: Plan, report: types.TurnReport) -> types.Judged:
     return cast("types.Judged", _core.evaluate_turn(plan._core, report))
 
 
-def patch_skill(skill: str, mode: types.ExecutionMode, plan: Plan | None = None) -> str:
+def append_instructions(skill: str, mode: types.ExecutionMode, plan: Plan | None = None) -> str:
     """The skill's text with the instructions for this mode at its end, and the plan's output schema and artifacts."""
-    return _core.patch_skill(skill, mode, None if plan is None else plan._core)
+    return _core.append_instructions(skill, mode, None if plan is None else plan._core)
 
 
 def codes() -> list[types.CodeInfo]:

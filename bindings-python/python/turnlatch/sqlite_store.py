@@ -10,7 +10,7 @@ from os import PathLike
 from typing import TypeVar
 
 from ._owner import DatabaseOwner
-from .parts import RunUnknown, StoreConflict
+from .parts import RunNotFoundError, StoreConflictError
 from .run import Entry, Journal
 
 T = TypeVar("T")
@@ -34,7 +34,7 @@ class SqliteStore:
     event loop never waits for the disk. ``compact=True`` keeps journals without the turns' texts.
 
     A file has one store at a time, until :meth:`close` or the end of the process: a second one, in this process or
-    another, in Python or Node, is :class:`turnlatch.DriverMisused` with the code ``DATABASE_IN_USE`` and the owner's
+    another, in Python or Node, is :class:`turnlatch.DriverUsageError` with the code ``DATABASE_IN_USE`` and the owner's
     ``pid`` in ``details``. To read only, open the file with SQLite itself."""
 
     def __init__(self, path: str | PathLike[str], *, compact: bool = False) -> None:
@@ -53,7 +53,7 @@ class SqliteStore:
             try:
                 db.execute("INSERT INTO runs VALUES (?, ?, ?, 0)", (run_id, entry.revision, snapshot))
             except sqlite3.IntegrityError:
-                raise StoreConflict("RUN_EXISTS", f"there is a run {run_id} already") from None
+                raise StoreConflictError("RUN_EXISTS", f"there is a run {run_id} already") from None
             self._append(db, run_id, entry, None)
 
         await self._write(work)
@@ -68,7 +68,7 @@ class SqliteStore:
             )
             if changed.rowcount != 1:
                 found = _one(db, "SELECT revision FROM runs WHERE run_id = ?", run_id)
-                raise StoreConflict("STORE_CONFLICT", f"expected revision {expected_revision}, found {found[0]}")
+                raise StoreConflictError("STORE_CONFLICT", f"expected revision {expected_revision}, found {found[0]}")
             last = "SELECT line FROM journal WHERE run_id = ? ORDER BY revision DESC LIMIT 1"
             self._append(db, run_id, entry, str(_one(db, last, run_id)[0]))
 
@@ -164,5 +164,5 @@ def _open(path: str | PathLike[str]) -> tuple[sqlite3.Connection, DatabaseOwner 
 def _one(db: sqlite3.Connection, query: str, run_id: str) -> tuple[str | int, ...]:
     row: tuple[str | int, ...] | None = db.execute(query, (run_id,)).fetchone()
     if row is None:
-        raise RunUnknown("RUN_UNKNOWN", f"there is no run {run_id}")
+        raise RunNotFoundError("RUN_UNKNOWN", f"there is no run {run_id}")
     return row

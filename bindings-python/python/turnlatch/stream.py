@@ -10,7 +10,7 @@ from . import _core, types
 
 
 def decode_stream(stream: types.Stream | Mapping[str, Any]) -> types.Decoded:
-    """What a whole stream says, or :class:`turnlatch.Rejected`."""
+    """What a whole stream says, or :class:`turnlatch.EventRejectedError`."""
     return cast("types.Decoded", json.loads(_core.decode_stream(stream)))
 
 
@@ -19,7 +19,8 @@ class StreamDecoder:
 
     Without ``text_limit`` the assistant's text is kept however long it is; a host gives it the plan's
     ``turn_text_bytes``. A ``sticky`` process lives on after a turn: its format says when a turn is over, or the line
-    ``end_of_turn`` does, and ``work_folder`` is told to those that ask. What cannot be is :class:`turnlatch.Rejected`.
+    ``end_of_turn`` does, and ``work_folder`` is given to those that ask. What cannot be raises
+    :class:`turnlatch.EventRejectedError`.
     """
 
     __slots__ = ("_core",)

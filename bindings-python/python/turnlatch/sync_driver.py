@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 from .driver import Driver, RetryPolicy
 from .local import wall_clock
-from .parts import Clock, DriverMisused, OnError, OnNotify, OnObserved, Processes, Slots, Store, Timers
-from .run import Applied, Plan, Run
+from .parts import Clock, DriverUsageError, OnError, OnNotify, OnObserved, Processes, Slots, Store, Timers
+from .run import Plan, Run, Transition
 from .types import Effect, Event, Receipt, StatusView
 
 T = TypeVar("T")
@@ -86,7 +86,7 @@ class SyncDriver:
         """See :meth:`Driver.cancel`."""
         return self._do(self._driver.cancel(run_id, reason))
 
-    def tell(self, run_id: str, event: Event) -> Applied:
+    def tell(self, run_id: str, event: Event) -> Transition:
         """See :meth:`Driver.tell`."""
         return self._do(self._driver.tell(run_id, event))
 
@@ -150,7 +150,7 @@ class SyncDriver:
     def _do(self, work: Coroutine[Any, Any, T]) -> T:
         try:
             self._not_inside()
-        except DriverMisused:
+        except DriverUsageError:
             work.close()
             raise
         call: Future[T] = Future()
@@ -164,13 +164,13 @@ class SyncDriver:
             return call.result()
         except asyncio.TimeoutError:
             raise TimeoutError("the run is not there yet") from None
-        except DriverMisused as error:
+        except DriverUsageError as error:
             raise error from self._exit
 
     def _not_inside(self) -> None:
         if threading.current_thread() is self._thread:
             message = "a callback of a SyncDriver cannot call it: it runs on the driver's own thread"
-            raise DriverMisused("INSIDE_CALLBACK", message)
+            raise DriverUsageError("INSIDE_CALLBACK", message)
 
     # On the driver's thread.
 
@@ -231,5 +231,5 @@ class SyncDriver:
             self._loop.stop()
 
 
-def _closed() -> DriverMisused:
-    return DriverMisused("DRIVER_CLOSED", "the driver is closed")
+def _closed() -> DriverUsageError:
+    return DriverUsageError("DRIVER_CLOSED", "the driver is closed")

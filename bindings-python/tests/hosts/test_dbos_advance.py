@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import OperationalError
 
 from hosting import plan
-from turnlatch import Rejected, StoreConflict
+from turnlatch import EventRejectedError, StoreConflictError
 from turnlatch.hosts.dbos.advance import telling
 
 from .database_side import DatabaseSide
@@ -45,7 +45,7 @@ def lose_the_next_connection(side: DatabaseSide, committed: bool) -> None:
 def test_every_reply_has_the_receipt_that_it_was_given(side: DatabaseSide, committed: bool) -> None:
     lose_the_next_connection(side, committed)
     side.advance.create(plan("r1"))
-    with pytest.raises(StoreConflict, match="RUN_EXISTS"):
+    with pytest.raises(StoreConflictError, match="RUN_EXISTS"):
         side.advance.create(plan("r1"))
     side.advance.change("r1", telling({"type": "slot_granted", "slot_id": "r1/s1"}))
     lose_the_next_connection(side, committed)
@@ -66,8 +66,8 @@ def test_a_refused_event_is_not_tried_again(side: DatabaseSide) -> None:
 
     def refused(run: object, now: int) -> object:
         tries.append(now)
-        raise Rejected("EVENT_MALFORMED", "no")
+        raise EventRejectedError("EVENT_MALFORMED", "no")
 
-    with pytest.raises(Rejected):
+    with pytest.raises(EventRejectedError):
         side.advance.change("r1", refused)  # type: ignore[arg-type]
     assert len(tries) == 1

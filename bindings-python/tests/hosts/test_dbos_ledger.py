@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from hosting import plan
-from turnlatch import RunUnknown, StoreConflict, SubprocessRunner
+from turnlatch import RunNotFoundError, StoreConflictError, SubprocessRunner
 from turnlatch.hosts.dbos import Change, DbosDriver, SlotUse
 
 from .agents import Agents
@@ -118,10 +118,10 @@ def test_what_is_kept_beside_a_run_is_there_if_the_run_is(place: Place) -> None:
             await driver.write(lambda db: db.exec_driver_sql("CREATE TABLE notes (note TEXT)"))
             with pytest.raises(LookupError):
                 await driver.start(plan("r1"), fail)
-            with pytest.raises(RunUnknown):
+            with pytest.raises(RunNotFoundError):
                 await driver.run("r1")
             await driver.start(plan("r1"), note)
-            with pytest.raises(StoreConflict, match="RUN_EXISTS"):
+            with pytest.raises(StoreConflictError, match="RUN_EXISTS"):
                 await driver.start(plan("r1"), note)
             assert await driver.read(count) == 1
 

@@ -14,7 +14,14 @@ import pytest
 from dbos import DBOS
 
 from hosting import STICKY, plan
-from turnlatch import DriverMisused, Rejected, RunUnknown, StoreConflict, SubprocessRunner, replay
+from turnlatch import (
+    DriverUsageError,
+    EventRejectedError,
+    RunNotFoundError,
+    StoreConflictError,
+    SubprocessRunner,
+    replay,
+)
 from turnlatch.hosts.dbos import DbosDriver
 
 from .agents import Agents, turns
@@ -76,7 +83,7 @@ def test_what_happens_is_observed_once_it_is_saved(place: Place, tmp_path: Path)
         await driver.start(plan("ask-1"))
         await driver.wait("ask-1", "waiting_user")
         assert (await driver.reply("ask-1", 7, "x"))["code"] == "UNKNOWN_INTERACTION"
-        with pytest.raises(Rejected):
+        with pytest.raises(EventRejectedError):
             await driver.tell("ask-1", {"type": "reply", "interaction_id": 8, "response": "x"})
         await driver.reply("ask-1", 1, "c.txt")
         await driver.wait("ask-1")
@@ -239,29 +246,29 @@ def test_what_cannot_be_done_is_told_by_a_code(place: Place, tmp_path: Path) -> 
         await driver.start(plan("ask-1"))
         await driver.wait("ask-1", "waiting_user")
         before = (await driver.run("ask-1")).to_json()
-        with pytest.raises(StoreConflict, match="RUN_EXISTS"):
+        with pytest.raises(StoreConflictError, match="RUN_EXISTS"):
             await driver.start(plan("ask-1"))
         for ask in (driver.run, driver.view, driver.wait, driver.lines, driver.cancel):
             for unknown in ("nobody", "", "a\0b", "\ud800", "' OR 1=1 --"):
-                with pytest.raises(RunUnknown, match="RUN_UNKNOWN"):
+                with pytest.raises(RunNotFoundError, match="RUN_UNKNOWN"):
                     await ask(unknown)
-        with pytest.raises(Rejected, match="EVENT_MALFORMED"):
+        with pytest.raises(EventRejectedError, match="EVENT_MALFORMED"):
             await driver.tell("ask-1", {"type": "turn_finished"})  # type: ignore[typeddict-item]
-        with pytest.raises(Rejected, match="EVENT_MALFORMED"):
+        with pytest.raises(EventRejectedError, match="EVENT_MALFORMED"):
             await driver.reply("ask-1", -1, "x")
         late = await driver.tell("ask-1", {"type": "timer_fired", "interaction_id": 5})
         assert late.entry is None
         assert (await driver.run("ask-1")).to_json() == before
-        with pytest.raises(DriverMisused, match=r"DRIVER_EXISTS|DATABASE_IN_USE"):
+        with pytest.raises(DriverUsageError, match=r"DRIVER_EXISTS|DATABASE_IN_USE"):
             await DbosDriver(processes=SubprocessRunner(Agents(tmp_path)), executor_id="two", **place).open()
-        with pytest.raises(DriverMisused, match="DRIVER_CLOSED"):
+        with pytest.raises(DriverUsageError, match="DRIVER_CLOSED"):
             await driver.open()
 
     drive(place, tmp_path, scenario)
 
     async def afterwards() -> None:
         for ask in (kept[0].run("ask-1"), kept[0].start(plan("ask-2")), kept[0].wait("ask-1")):
-            with pytest.raises(DriverMisused, match="DRIVER_CLOSED"):
+            with pytest.raises(DriverUsageError, match="DRIVER_CLOSED"):
                 await ask
 
     asyncio.run(afterwards())
@@ -295,7 +302,7 @@ def test_settings_that_make_no_sense_are_refused(options: dict[str, Any]) -> Non
 def test_somebody_elses_dbos_is_left_alone(tmp_path: Path) -> None:
     DBOS(config={"name": "theirs", "system_database_url": f"sqlite:///{tmp_path}/theirs.db"})
     try:
-        with pytest.raises(DriverMisused, match="DRIVER_EXISTS"):
+        with pytest.raises(DriverUsageError, match="DRIVER_EXISTS"):
             asyncio.run(DbosDriver(processes=SubprocessRunner(Agents(tmp_path)), path=tmp_path / "runs.db").open())
         assert DBOS.executor_id == "local"
     finally:
@@ -323,7 +330,7 @@ def test_a_database_of_the_host_of_node_is_refused(postgres: Postgres) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("CREATE TABLE turnlatch_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
         connection.execute("INSERT INTO turnlatch_meta VALUES ('host', 'node')")
-        with pytest.raises(DriverMisused, match="DATABASE_IN_USE") as refused:
+        with pytest.raises(DriverUsageError, match="DATABASE_IN_USE") as refused:
             asyncio.run(DbosDriver(works=False, database_url=url).open())
         assert "node" in str(refused.value)
         row = connection.execute("SELECT to_regclass('turnlatch_runs')").fetchone()

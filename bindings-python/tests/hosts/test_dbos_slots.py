@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from hosting import plan
-from turnlatch import RunUnknown
+from turnlatch import RunNotFoundError
 from turnlatch.hosts.dbos import DbosDriver
 from turnlatch.hosts.dbos.advance import telling
 from turnlatch.hosts.dbos.tables import Displaced, Hold
@@ -173,7 +173,7 @@ def test_the_slot_of_a_run_that_is_gone_is_given_back(side: DatabaseSide) -> Non
     with side.database.transaction() as db:
         db.exec_driver_sql("DELETE FROM turnlatch_runs")
     assert side.advance.free_unwanted() == [], "its worker does it"
-    with pytest.raises(RunUnknown):
+    with pytest.raises(RunNotFoundError):
         workflow.execute()
     with pytest.raises(Displaced):
         side.advance.abandon("r1", first)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from turnlatch import Applied, Journal, Plan, Refused, Rejected, Run
+from turnlatch import AdmissionError, EventRejectedError, Journal, Plan, Run, Transition
 from turnlatch.hosts.dbos.advance import telling
 from vectors_runner import (
     Json,
@@ -45,12 +45,12 @@ class HostStage(Stage):
     def event_text(self, text: str, step: Members) -> Json:
         return self.told(lambda run, now: run.apply_json(text, now), step)
 
-    def told(self, how: Callable[[Run, int], Applied], step: Members) -> Json:
+    def told(self, how: Callable[[Run, int], Transition], step: Members) -> Json:
         self.side.now = step.get("at", 0)
         before = self.run.to_json()
         try:
             advanced = self.side.advance.change(self.run.run_id, how)
-        except Rejected as rejection:
+        except EventRejectedError as rejection:
             assert self.stored().to_json() == before, "a rejected event changes nothing"
             return self.taken(rejected(rejection), rejection)
         self.run = self.stored()
@@ -90,7 +90,7 @@ def test_every_vector_holds_through_the_host(tmp_path: Path) -> None:
                 continue
             try:
                 told = through_host(side, vector)
-            except (AssertionError, Refused) as error:
+            except (AssertionError, AdmissionError) as error:
                 told = f"{vector['name']}\n  {error}"
             broken += [told] if told is not None else []
             passed += told is None

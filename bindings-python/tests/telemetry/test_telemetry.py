@@ -14,14 +14,14 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from turnlatch import Manifest, Rejected, Run, admit
+from turnlatch import EventRejectedError, Run, Skill, admit
 from turnlatch.telemetry import Metrics, Traces, trace_id_of
 
 SCHEMA = {"type": "object", "required": ["file"], "properties": {"file": {"type": "string"}}}
 DONE = '{"file": "b.txt", "__SKILL_DONE__": true}'
 SECRET = 'SECRET"} 1\nturnlatch_forged_total 1\n\x00\x1b[31m\u202e'
 START = 1_771_200_000_000
-SKILL = Manifest({"execution_modes": ["auto", "interactive"]}, output_schema=SCHEMA)
+SKILL = Skill({"execution_modes": ["auto", "interactive"]}, output_schema=SCHEMA)
 
 Observe = Callable[[Any], None]
 
@@ -46,7 +46,7 @@ def play(observe: Observe, run_id: str = "r1", reason: str | None = None) -> Non
     for at, event in steps:
         try:
             observe(run.apply(event, START + at).observed)  # type: ignore[arg-type]
-        except Rejected as rejected:
+        except EventRejectedError as rejected:
             observe(rejected.observed)
 
 

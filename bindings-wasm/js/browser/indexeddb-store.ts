@@ -1,6 +1,6 @@
 /** The entry `turnlatch/indexeddb`: a store in the browser's own database, for local snapshots. */
 
-import { RunUnknown, type Store, StoreConflict } from '../driver/index.js';
+import { RunNotFoundError, type Store, StoreConflictError } from '../driver/index.js';
 import { type Entry, Journal } from '../public.js';
 
 interface Kept {
@@ -47,7 +47,7 @@ export class IndexedDbStore implements Store {
 		const line = entry.lineAfter(runId);
 		await this.#transaction('readwrite', async (stores) => {
 			if ((await answer(stores.runs.getKey(runId))) !== undefined) {
-				throw new StoreConflict('RUN_EXISTS', `there is a run ${runId} already`);
+				throw new StoreConflictError('RUN_EXISTS', `there is a run ${runId} already`);
 			}
 			const last = await answer(stores.runs.index('number').openKeyCursor(null, 'prev'));
 			const number = last === null ? 1 : (last.key as number) + 1;
@@ -63,7 +63,7 @@ export class IndexedDbStore implements Store {
 			const kept = await keptIn(stores, runId);
 			if (kept.revision !== expectedRevision) {
 				const message = `expected revision ${expectedRevision}, found ${kept.revision}`;
-				throw new StoreConflict('STORE_CONFLICT', message);
+				throw new StoreConflictError('STORE_CONFLICT', message);
 			}
 			const { line } = (await answer(stores.journal.get([runId, expectedRevision]))) as { line: string };
 			stores.runs.put({ ...kept, snapshot, revision: entry.revision, ended });
@@ -142,7 +142,7 @@ interface Stores {
 
 async function keptIn({ runs }: Stores, runId: string): Promise<Kept> {
 	const kept = (await answer(runs.get(runId))) as Kept | undefined;
-	if (kept === undefined) throw new RunUnknown(runId);
+	if (kept === undefined) throw new RunNotFoundError(runId);
 	return kept;
 }
 

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../driver/index.js';
-import { type Applied, type Effect, type Event, NotLoaded, type Plan, Run } from '../public.js';
+import { type Effect, type Event, LoadError, type Plan, Run, type Transition } from '../public.js';
 import { type Connection, type Database, isPassing } from './database.js';
 import type { Beside } from './driver.js';
 import { Displaced, type Held, type Hold, type Kept, NOBODY, type Tables } from './tables.js';
@@ -13,10 +13,10 @@ const PATIENCE_MS = 30_000;
 const LOOK_AGAIN_MS = 200;
 
 /** What is to be done with a run at a time. */
-export type Step<T extends Applied = Applied> = (run: Run, now: number) => T;
+export type Step<T extends Transition = Transition> = (run: Run, now: number) => T;
 
 /** A run after an event, as it was saved; `withdrawn` are effects for queues that are not wanted any more. */
-export interface Advanced<T extends Applied = Applied> {
+export interface Advanced<T extends Transition = Transition> {
 	readonly runId: string;
 	readonly run: Run;
 	readonly applied: T;
@@ -73,7 +73,7 @@ export class Advance {
 	}
 
 	/** Applies a step. With `hold`, only if the turn is still carried out under it. */
-	change<T extends Applied>(runId: string, step: Step<T>, hold?: Hold): Promise<Advanced<T>> {
+	change<T extends Transition>(runId: string, step: Step<T>, hold?: Hold): Promise<Advanced<T>> {
 		return this.#certainly(async (db, save) => {
 			const snapshot = await this.#tables.locked(db, runId);
 			if (hold !== undefined) await this.#tables.check(db, hold);
@@ -171,12 +171,12 @@ export class Advance {
 			return true;
 		}).catch((error) => {
 			// A newer package may be able to read the run, and to say what it wants.
-			if (error instanceof NotLoaded) return false;
+			if (error instanceof LoadError) return false;
 			throw error;
 		});
 	}
 
-	async #apply<T extends Applied>(db: Connection, run: Run, step: Step<T>, save: Save): Promise<Advanced<T>> {
+	async #apply<T extends Transition>(db: Connection, run: Run, step: Step<T>, save: Save): Promise<Advanced<T>> {
 		const now = this.#clock();
 		const applied = step(run, now);
 		const { runId } = run;
@@ -188,7 +188,7 @@ export class Advance {
 	}
 
 	/** Enqueues the effects for queues. Gives those that withdraw something from a queue. */
-	async #enqueue(db: Connection, runId: string, { effects }: Applied, now: number): Promise<Effect[]> {
+	async #enqueue(db: Connection, runId: string, { effects }: Transition, now: number): Promise<Effect[]> {
 		const withdrawn: Effect[] = [];
 		for (const effect of effects) {
 			await this.#enqueuer.enqueue(db, runId, effect, now);

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { RetryPolicy } from '../driver/index.js';
 import {
 	type Clock,
-	DriverMisused,
+	DriverUsageError,
 	LocalSlots,
 	LocalTimers,
 	MemoryStore,
@@ -16,17 +16,17 @@ import {
 	type Processes,
 } from '../driver/index.js';
 import {
-	type Applied,
 	type Event,
+	EventRejectedError,
 	Journal,
 	type JsonInput,
 	type Plan,
 	type Receipt,
-	Rejected,
 	type ReplyOptions,
 	Run,
 	type Status,
 	type StatusView,
+	type Transition,
 	version,
 } from '../public.js';
 import { type Step, telling } from './advance.js';
@@ -113,7 +113,7 @@ export class DbosDriver {
 
 	/** Connects, makes the tables that are not there and, as a worker, begins to work. */
 	async open(): Promise<void> {
-		if (this.#opening || this.#closed) throw new DriverMisused('DRIVER_CLOSED', 'a driver is opened once');
+		if (this.#opening || this.#closed) throw new DriverUsageError('DRIVER_CLOSED', 'a driver is opened once');
 		this.#opening = true;
 		const { processes = NO_PROCESSES, onNotify, onObserved, clock, onError, retry } = this.#options;
 		// Slots, timers and the store are DBOS and the database: of a host's own parts only the others are asked.
@@ -178,17 +178,17 @@ export class DbosDriver {
 		return (await this.#change(runId, (run, now) => run.cancel(now, reason))).receipt;
 	}
 
-	/** Applies any event, or throws `Rejected`. */
-	async tell(runId: string, event: Event): Promise<Applied> {
+	/** Applies any event, or throws `EventRejectedError`. */
+	async tell(runId: string, event: Event): Promise<Transition> {
 		return this.#change(runId, telling(event));
 	}
 
 	/** The same for an event given as JSON text, exact to the last digit. */
-	async tellJson(runId: string, event: string): Promise<Applied> {
+	async tellJson(runId: string, event: string): Promise<Transition> {
 		return this.#change(runId, (run, now) => run.applyJson(event, now));
 	}
 
-	/** The run as it is saved, to be read. Throws `RunUnknown` if there is none. */
+	/** The run as it is saved, to be read. Throws `RunNotFoundError` if there is none. */
 	async run(runId: string): Promise<Run> {
 		const office = this.#opened();
 		return Run.fromJson(await office.read((db) => office.tables.snapshot(db, runId)));
@@ -266,10 +266,10 @@ export class DbosDriver {
 		return office.read((db) => query(office, db));
 	}
 
-	async #change<T extends Applied>(runId: string, step: Step<T>): Promise<T> {
+	async #change<T extends Transition>(runId: string, step: Step<T>): Promise<T> {
 		const office = this.#opened();
 		const advanced = await office.advance.change(runId, step).catch((error) => {
-			if (error instanceof Rejected) office.host.observe(error.observed);
+			if (error instanceof EventRejectedError) office.host.observe(error.observed);
 			throw error;
 		});
 		advanced.run.free();
@@ -287,7 +287,7 @@ export class DbosDriver {
 
 	#opened(): Office {
 		if (this.#office === undefined || this.#closed) {
-			throw new DriverMisused('DRIVER_CLOSED', 'the driver is closed, or was not opened');
+			throw new DriverUsageError('DRIVER_CLOSED', 'the driver is closed, or was not opened');
 		}
 		return this.#office;
 	}

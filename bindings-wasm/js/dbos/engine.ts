@@ -4,7 +4,7 @@ import { AsyncResource } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DBOS } from '@dbos-inc/dbos-sdk';
 import type { Pool } from 'pg';
-import { DriverMisused } from '../driver/index.js';
+import { DriverUsageError } from '../driver/index.js';
 import { telling } from './advance.js';
 import { openPool } from './database.js';
 import type { Office } from './office.js';
@@ -30,7 +30,7 @@ export class Engine implements Worker {
 	constructor(office: Office, executorId: string) {
 		if (!employ(this)) {
 			const message = 'there is one DBOS for a process, and somebody else has it; a client (works: false) needs none';
-			throw new DriverMisused('DRIVER_EXISTS', message);
+			throw new DriverUsageError('DRIVER_EXISTS', message);
 		}
 		this.#office = office;
 		this.#executorId = executorId;

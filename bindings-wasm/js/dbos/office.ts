@@ -2,7 +2,7 @@
 
 import { type DriverParts, Host } from '../driver/host.js';
 import type { OnNotify } from '../driver/index.js';
-import type { Applied, Notify } from '../public.js';
+import type { Notify, Transition } from '../public.js';
 import { Advance, type Advanced } from './advance.js';
 import { Changes, Listener } from './changes.js';
 import { type Address, type Connection, Database } from './database.js';
@@ -90,7 +90,7 @@ export class Office {
 	}
 
 	/** Looks after what is to be done after a commit. */
-	took<T extends Applied>({ runId, applied, withdrawn }: Advanced<T>): void {
+	took<T extends Transition>({ runId, applied, withdrawn }: Advanced<T>): void {
 		this.host.observe(applied.observed);
 		for (const effect of applied.effects) {
 			if (effect.type === 'notify') this.#notices = this.#notices.then(() => this.#notify(runId, effect));

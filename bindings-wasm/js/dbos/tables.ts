@@ -5,7 +5,7 @@
  * Every function works in the transaction of the connection it is given.
  */
 
-import { DriverMisused, RunUnknown, StoreConflict } from '../driver/index.js';
+import { DriverUsageError, RunNotFoundError, StoreConflictError } from '../driver/index.js';
 import type { Entry, Status } from '../public.js';
 import type { Connection } from './database.js';
 
@@ -84,7 +84,7 @@ export class Tables {
 		const host = await value(db, "SELECT value FROM turnlatch_meta WHERE name = 'host'");
 		if (host !== HOST) {
 			const message = `the database belongs to hosts of another kind (${host}): Node's need their own`;
-			throw new DriverMisused('DATABASE_IN_USE', message);
+			throw new DriverUsageError('DATABASE_IN_USE', message);
 		}
 		for (const statement of SCHEMA) await db.query(statement);
 	}
@@ -96,7 +96,7 @@ export class Tables {
 		const statement = `INSERT INTO turnlatch_runs (run_id, created_at, revision, snapshot, status)
 			VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`;
 		const { rowCount } = await db.query(statement, [runId, entry.at, entry.revision, snapshot, status]);
-		if (rowCount !== 1) throw new StoreConflict('RUN_EXISTS', `there is a run ${runId} already`);
+		if (rowCount !== 1) throw new StoreConflictError('RUN_EXISTS', `there is a run ${runId} already`);
 		return this.#append(db, runId, entry, undefined);
 	}
 
@@ -119,7 +119,7 @@ export class Tables {
 		try {
 			return await this.locked(db, runId);
 		} catch (error) {
-			if (error instanceof RunUnknown) return undefined;
+			if (error instanceof RunNotFoundError) return undefined;
 			throw error;
 		}
 	}
@@ -271,6 +271,6 @@ async function texts(db: Connection, query: string, ...values: unknown[]): Promi
 async function ofRun(db: Connection, query: string, runId: string): Promise<unknown> {
 	// No run has other characters in its id (ADM-10), and there are some that PostgreSQL does not take.
 	const found = /^[\x21-\x7e]+$/.test(runId) ? await value(db, query, runId) : undefined;
-	if (found === undefined) throw new RunUnknown(runId);
+	if (found === undefined) throw new RunNotFoundError(runId);
 	return found;
 }

@@ -10,7 +10,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
-import { DriverMisused } from '../driver/index.js';
+import { DriverUsageError } from '../driver/index.js';
 import { connect, disconnect } from './database.js';
 import type { Office } from './office.js';
 
@@ -55,7 +55,7 @@ export class Attendance {
 		while ((await this.#present()) === undefined) {
 			if (performance.now() > end) {
 				const message = `a worker with the id ${this.#executorId} is running: each needs an executorId of its own`;
-				throw new DriverMisused('EXECUTOR_ID_IN_USE', message);
+				throw new DriverUsageError('EXECUTOR_ID_IN_USE', message);
 			}
 			await sleep(this.#tickMs);
 		}

@@ -1,8 +1,8 @@
 /** One workflow's work in this process, until it is done or has to stop. */
 
 import { type DriverParts, Host } from '../driver/host.js';
-import { RunUnknown } from '../driver/index.js';
-import { NotLoaded } from '../public.js';
+import { RunNotFoundError } from '../driver/index.js';
+import { LoadError } from '../public.js';
 import { Displaced } from './tables.js';
 
 /** What is stopped throws {@link Displaced} at the next place where it would wait. */
@@ -76,5 +76,5 @@ export class Task {
 
 /** Whether it says that there is no run, or none that this package can read. */
 export function isUnreadable(error: unknown): boolean {
-	return error instanceof NotLoaded || error instanceof RunUnknown;
+	return error instanceof LoadError || error instanceof RunNotFoundError;
 }

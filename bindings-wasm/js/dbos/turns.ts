@@ -11,7 +11,7 @@ import { Host } from '../driver/host.js';
 import { MemoryStore } from '../driver/index.js';
 import { Live, type Report } from '../driver/live.js';
 import { Performer } from '../driver/performer.js';
-import { Rejected, Run, TurnlatchError } from '../public.js';
+import { EventRejectedError, Run, TurnlatchError } from '../public.js';
 import { type Advance, type Granted, telling } from './advance.js';
 import { Signal } from './changes.js';
 import type { Office } from './office.js';
@@ -145,7 +145,7 @@ export class Turn {
 			live.take(advanced.run);
 			this.#office.took(advanced);
 		} catch (error) {
-			if (!(error instanceof Rejected)) throw error;
+			if (!(error instanceof EventRejectedError)) throw error;
 			this.#host.observe(error.observed);
 			await this.#host.report(this.#runId, event, error, 1);
 			if (instead !== undefined) {

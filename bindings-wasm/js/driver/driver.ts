@@ -9,21 +9,21 @@
 
 import {
 	type Answered,
-	type Applied,
 	type Effect,
 	type Event,
+	EventRejectedError,
 	type JsonInput,
 	type Plan,
 	type Receipt,
-	Rejected,
 	type ReplyOptions,
 	Run,
 	type Status,
 	type StatusView,
+	type Transition,
 } from '../public.js';
 import { type DriverParts, Host } from './host.js';
 import { Live, type Report } from './live.js';
-import { DriverMisused, RunUnknown, StoreConflict } from './parts.js';
+import { DriverUsageError, RunNotFoundError, StoreConflictError } from './parts.js';
 import { Performer } from './performer.js';
 import { Belongings, holdSlots } from './recovery.js';
 
@@ -71,17 +71,17 @@ export class Driver {
 		return (await this.#request<Answered>(runId, (run, now) => run.cancel(now, reason))).receipt;
 	}
 
-	/** Applies any event, or throws {@link Rejected}. Its effects are performed by the driver. */
-	async tell(runId: string, event: Event): Promise<Applied> {
+	/** Applies any event, or throws {@link EventRejectedError}. Its effects are performed by the driver. */
+	async tell(runId: string, event: Event): Promise<Transition> {
 		return this.#request(runId, (run, now) => run.apply(event, now));
 	}
 
 	/** The same for an event given as JSON text, exact to the last digit. */
-	async tellJson(runId: string, event: string): Promise<Applied> {
+	async tellJson(runId: string, event: string): Promise<Transition> {
 		return this.#request(runId, (run, now) => run.applyJson(event, now));
 	}
 
-	/** The run as it was saved last. Throws {@link RunUnknown} for a run that is not in memory. */
+	/** The run as it was saved last. Throws {@link RunNotFoundError} for a run that is not in memory. */
 	view(runId: string): StatusView {
 		return this.#inMemory(runId).run.statusView();
 	}
@@ -130,7 +130,7 @@ export class Driver {
 	forget(runId: string): void {
 		const live = this.#runs.get(runId);
 		if (live === undefined) return;
-		if (!live.run.ended || !live.idle) throw new DriverMisused('RUN_NOT_DONE', `run ${runId} is not done yet`);
+		if (!live.run.ended || !live.idle) throw new DriverUsageError('RUN_NOT_DONE', `run ${runId} is not done yet`);
 		this.#runs.delete(runId);
 		// After the requests that are on their way.
 		void live.exclusive(async () => live.run.free());
@@ -175,7 +175,7 @@ export class Driver {
 		// Saving is never broken off: it is short, and half of it would be a lie. A store that closes the driver would
 		// wait for itself.
 		if (this.#host.inside.runId === undefined) await Promise.allSettled(this.#saves);
-		for (const live of lives) live.abandon(new DriverMisused('DRIVER_CLOSED', 'the driver was closed'));
+		for (const live of lives) live.abandon(new DriverUsageError('DRIVER_CLOSED', 'the driver was closed'));
 	}
 
 	/** The same as {@link Driver.close}, for `await using`. */
@@ -192,7 +192,7 @@ export class Driver {
 			await this.#host.call(runId, () => this.#host.store.create(runId, snapshot, entry));
 		} catch (error) {
 			// The error may have come after the commit; then the run exists and must not be left alone.
-			if (error instanceof StoreConflict || !(await this.#wasSaved(runId, snapshot))) {
+			if (error instanceof StoreConflictError || !(await this.#wasSaved(runId, snapshot))) {
 				run.free();
 				throw error;
 			}
@@ -204,7 +204,7 @@ export class Driver {
 		return runId;
 	}
 
-	async #request<T extends Applied>(runId: string, step: (run: Run, now: number) => T): Promise<T> {
+	async #request<T extends Transition>(runId: string, step: (run: Run, now: number) => T): Promise<T> {
 		this.#open();
 		let live = await this.#known(runId);
 		// It may have been forgotten, and its memory given back, while this was waiting.
@@ -212,7 +212,7 @@ export class Driver {
 		return this.#saving(this.#change(live, step));
 	}
 
-	#change<T extends Applied>(live: Live, step: (run: Run, now: number) => T): Promise<T> {
+	#change<T extends Transition>(live: Live, step: (run: Run, now: number) => T): Promise<T> {
 		return live.exclusive(async () => {
 			const run = live.run.copy();
 			let taken = false;
@@ -226,7 +226,7 @@ export class Driver {
 				this.#host.observe(applied.observed);
 				return applied;
 			} catch (error) {
-				if (error instanceof Rejected) this.#host.observe(error.observed);
+				if (error instanceof EventRejectedError) this.#host.observe(error.observed);
 				throw error;
 			} finally {
 				if (!taken) run.free();
@@ -234,13 +234,13 @@ export class Driver {
 		});
 	}
 
-	async #save(live: Live, run: Run, entry: NonNullable<Applied['entry']>): Promise<true> {
+	async #save(live: Live, run: Run, entry: NonNullable<Transition['entry']>): Promise<true> {
 		const { runId } = live;
 		const [snapshot, expected, ended] = [run.toJson(), live.run.revision, run.ended];
 		try {
 			await this.#host.call(runId, () => this.#host.store.save(runId, expected, snapshot, entry, ended));
 		} catch (error) {
-			if (error instanceof StoreConflict || !(await this.#wasSaved(runId, snapshot))) {
+			if (error instanceof StoreConflictError || !(await this.#wasSaved(runId, snapshot))) {
 				await this.#reload(live);
 				throw error;
 			}
@@ -325,7 +325,7 @@ export class Driver {
 
 	#inMemory(runId: string): Live {
 		const live = this.#runs.get(runId);
-		if (live === undefined) throw new RunUnknown(runId);
+		if (live === undefined) throw new RunNotFoundError(runId);
 		return live;
 	}
 
@@ -375,7 +375,7 @@ export class Driver {
 				await this.#tell(live, report);
 			} catch (error) {
 				await this.#host.report(live.runId, event, error, attempt);
-				if (!(error instanceof Rejected)) {
+				if (!(error instanceof EventRejectedError)) {
 					await this.#host.sleepAfter(attempt);
 					continue;
 				}
@@ -419,12 +419,12 @@ export class Driver {
 	}
 
 	#open(): void {
-		if (this.#closed) throw new DriverMisused('DRIVER_CLOSED', 'the driver is closed');
+		if (this.#closed) throw new DriverUsageError('DRIVER_CLOSED', 'the driver is closed');
 	}
 
 	#notInside(runId: string, method: string): void {
 		if (this.#host.inside.runId !== runId) return;
-		throw new DriverMisused(
+		throw new DriverUsageError(
 			'INSIDE_CALLBACK',
 			`${method}() was called inside of a callback of run ${runId}, which cannot go on before the callback returns; ` +
 				'call it after that',

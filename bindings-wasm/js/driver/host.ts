@@ -1,6 +1,6 @@
 /** The host's parts, and how they are called: with retries and reports. */
 
-import { type Effect, type Event, NotLoaded, type Observation } from '../public.js';
+import { type Effect, type Event, LoadError, type Observation } from '../public.js';
 import { Inside } from './inside.js';
 import type { Clock, MaybePromise, OnError, OnNotify, OnObserved, Processes, Slots, Store, Timers } from './parts.js';
 
@@ -94,7 +94,7 @@ export class Host {
 			} catch (error) {
 				await this.report(runId, null, error, attempt);
 				// Reading it again would not make it better.
-				if (error instanceof NotLoaded) return false;
+				if (error instanceof LoadError) return false;
 			}
 			if (attempt < this.retry.attempts) await this.sleepAfter(attempt);
 		}

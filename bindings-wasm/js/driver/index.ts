@@ -5,17 +5,17 @@ export type { DriverParts, RetryPolicy } from './host.js';
 export { LocalSlots, LocalTimers, MemoryStore } from './local.js';
 export {
 	type Clock,
-	DriverMisused,
+	DriverUsageError,
 	type Finished,
 	type MaybePromise,
 	type OnError,
 	type OnNotify,
 	type OnObserved,
 	type Processes,
-	RunUnknown,
+	RunNotFoundError,
 	type Slots,
 	type Store,
-	StoreConflict,
+	StoreConflictError,
 	type Timers,
 } from './parts.js';
 export { isOutOfResources } from './resources.js';

@@ -2,7 +2,7 @@
 
 import { type Entry, Journal } from '../public.js';
 import { letExit } from './host.js';
-import { type Clock, RunUnknown, type Slots, type Store, StoreConflict, type Timers } from './parts.js';
+import { type Clock, RunNotFoundError, type Slots, type Store, StoreConflictError, type Timers } from './parts.js';
 
 /** `setTimeout` takes 31 bits, and a clock may be set: looking again now and then keeps an absolute time absolute. */
 const LONGEST_SLEEP_MS = 600_000;
@@ -141,7 +141,7 @@ export class MemoryStore implements Store {
 	readonly #runs = new Map<string, Kept>();
 
 	create(runId: string, snapshot: string, entry: Entry): void {
-		if (this.#runs.has(runId)) throw new StoreConflict('RUN_EXISTS', `there is a run ${runId} already`);
+		if (this.#runs.has(runId)) throw new StoreConflictError('RUN_EXISTS', `there is a run ${runId} already`);
 		const { revision } = entry;
 		this.#runs.set(runId, { snapshot, revision, ended: false, entries: [entry], begun: new Set() });
 	}
@@ -150,7 +150,7 @@ export class MemoryStore implements Store {
 		const kept = this.#of(runId);
 		if (kept.revision !== expectedRevision) {
 			const message = `expected revision ${expectedRevision}, found ${kept.revision}`;
-			throw new StoreConflict('STORE_CONFLICT', message);
+			throw new StoreConflictError('STORE_CONFLICT', message);
 		}
 		Object.assign(kept, { snapshot, revision: entry.revision, ended });
 		kept.entries.push(entry);
@@ -180,7 +180,7 @@ export class MemoryStore implements Store {
 
 	#of(runId: string): Kept {
 		const kept = this.#runs.get(runId);
-		if (kept === undefined) throw new RunUnknown(runId);
+		if (kept === undefined) throw new RunNotFoundError(runId);
 		return kept;
 	}
 }

@@ -48,9 +48,9 @@ export type OnError = (
 ) => MaybePromise<void>;
 
 /** The store holds another revision than the expected one (`STORE_CONFLICT`), or the id is taken (`RUN_EXISTS`). */
-export class StoreConflict extends TurnlatchError {
+export class StoreConflictError extends TurnlatchError {
 	static {
-		StoreConflict.prototype.name = 'StoreConflict';
+		StoreConflictError.prototype.name = 'StoreConflictError';
 	}
 
 	constructor(code: 'STORE_CONFLICT' | 'RUN_EXISTS', message: string) {
@@ -59,9 +59,9 @@ export class StoreConflict extends TurnlatchError {
 }
 
 /** There is no run of this id, in the store or in a driver's memory (`RUN_UNKNOWN`). */
-export class RunUnknown extends TurnlatchError {
+export class RunNotFoundError extends TurnlatchError {
 	static {
-		RunUnknown.prototype.name = 'RunUnknown';
+		RunNotFoundError.prototype.name = 'RunNotFoundError';
 	}
 
 	constructor(runId: string) {
@@ -81,9 +81,9 @@ type Misuse =
  * A driver was asked for something it cannot do now: `DRIVER_CLOSED`, `INSIDE_CALLBACK` or `RUN_NOT_DONE`; or a database
  * has another host: `DATABASE_IN_USE`. Hosts on an engine also say `DRIVER_EXISTS` and `EXECUTOR_ID_IN_USE`.
  */
-export class DriverMisused extends TurnlatchError {
+export class DriverUsageError extends TurnlatchError {
 	static {
-		DriverMisused.prototype.name = 'DriverMisused';
+		DriverUsageError.prototype.name = 'DriverUsageError';
 	}
 
 	constructor(code: Misuse, message: string, details?: unknown) {
@@ -138,14 +138,14 @@ export interface Processes {
 
 /** Where runs are kept. What a method has returned from survives a crash. */
 export interface Store {
-	/** Keeps a new run and its first journal entry, or throws {@link StoreConflict} if the id is taken. */
+	/** Keeps a new run and its first journal entry, or throws {@link StoreConflictError} if the id is taken. */
 	create(runId: string, snapshot: string, entry: Entry): MaybePromise<void>;
 	/**
-	 * Replaces the snapshot and appends the entry, both or neither; throws {@link StoreConflict} if the stored revision
+	 * Replaces the snapshot and appends the entry, both or neither; throws {@link StoreConflictError} if the stored revision
 	 * (`entry.revision` of the last save) is not the expected one.
 	 */
 	save(runId: string, expectedRevision: number, snapshot: string, entry: Entry, ended: boolean): MaybePromise<void>;
-	/** The run's snapshot, or throws {@link RunUnknown}. */
+	/** The run's snapshot, or throws {@link RunNotFoundError}. */
 	load(runId: string): MaybePromise<string>;
 	/** The ids of the runs that were not saved as ended, oldest first. */
 	unfinished(): MaybePromise<Iterable<string>>;

@@ -36,7 +36,7 @@ export function isSticky({ sticky = false, endOfTurn }: Command): boolean {
 	return sticky || endOfTurn !== undefined;
 }
 
-/** Throws `Rejected` if the command's format and its way of living do not go together. */
+/** Throws `EventRejectedError` if the command's format and its way of living do not go together. */
 export function decoderOf(run: Run, command: Command): StreamDecoder {
 	const { plan } = run.snapshot().run as { plan: { limits: { turn_text_bytes: number } } };
 	const { stream = 'text', endOfTurn, cwd = '' } = command;

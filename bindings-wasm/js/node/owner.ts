@@ -9,7 +9,7 @@
  */
 
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { DriverMisused } from '../driver/index.js';
+import { DriverUsageError } from '../driver/index.js';
 import type { SqliteDatabase } from './sqlite-store.js';
 
 /**
@@ -47,10 +47,10 @@ export class DatabaseOwner {
 	}
 }
 
-function inUse(path: string, pid: number | undefined): DriverMisused {
+function inUse(path: string, pid: number | undefined): DriverUsageError {
 	const owner = pid === undefined ? 'another process' : `process ${pid}`;
 	const message = `${owner} uses ${path}: a SQLite file is for one host at a time, several need PostgreSQL`;
-	return new DriverMisused('DATABASE_IN_USE', message, pid === undefined ? undefined : { pid });
+	return new DriverUsageError('DATABASE_IN_USE', message, pid === undefined ? undefined : { pid });
 }
 
 /** Nothing, if the owner is about to write it, or to leave. */

@@ -1,6 +1,6 @@
 /** A store in one SQLite file, with the tables of the Python package: the two read each other's files. */
 
-import { RunUnknown, type Store, StoreConflict } from '../driver/index.js';
+import { RunNotFoundError, type Store, StoreConflictError } from '../driver/index.js';
 import { type Entry, Journal } from '../public.js';
 import { DatabaseOwner } from './owner.js';
 
@@ -45,7 +45,7 @@ export interface SqliteStoreOptions {
  * milliseconds for a save.
  *
  * A file has one store at a time, until {@link SqliteStore.close} or the end of the process: a second one, in this process
- * or another, in Node or Python, is `DriverMisused` with the code `DATABASE_IN_USE` and the owner's `pid` in `details`.
+ * or another, in Node or Python, is `DriverUsageError` with the code `DATABASE_IN_USE` and the owner's `pid` in `details`.
  * To read only, open the file with SQLite itself.
  */
 export class SqliteStore implements Store {
@@ -77,7 +77,7 @@ export class SqliteStore implements Store {
 		this.#write(() => {
 			const values = [runId, entry.revision, snapshot] as const;
 			const { changes } = this.#db.prepare('INSERT OR IGNORE INTO runs VALUES (?, ?, ?, 0)').run(...values);
-			if (Number(changes) !== 1) throw new StoreConflict('RUN_EXISTS', `there is a run ${runId} already`);
+			if (Number(changes) !== 1) throw new StoreConflictError('RUN_EXISTS', `there is a run ${runId} already`);
 			this.#append(runId, entry);
 		});
 	}
@@ -90,7 +90,7 @@ export class SqliteStore implements Store {
 				.run(entry.revision, snapshot, Number(ended), runId, expectedRevision);
 			if (Number(changes) !== 1) {
 				const found = this.#column(runId, 'revision');
-				throw new StoreConflict('STORE_CONFLICT', `expected revision ${expectedRevision}, found ${found}`);
+				throw new StoreConflictError('STORE_CONFLICT', `expected revision ${expectedRevision}, found ${found}`);
 			}
 			const last = this.#db
 				.prepare('SELECT line FROM journal WHERE run_id = ? ORDER BY revision DESC LIMIT 1')
@@ -147,7 +147,7 @@ export class SqliteStore implements Store {
 
 	#column(runId: string, name: 'revision' | 'snapshot'): unknown {
 		const row = this.#db.prepare(`SELECT ${name} FROM runs WHERE run_id = ?`).get(runId);
-		if (row === undefined || row === null) throw new RunUnknown(runId);
+		if (row === undefined || row === null) throw new RunNotFoundError(runId);
 		return (row as Record<string, unknown>)[name];
 	}
 

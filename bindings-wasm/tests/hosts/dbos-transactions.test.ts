@@ -61,7 +61,7 @@ class Stage {
 			const { status } = await this.#driver.view(runId);
 			return { effects, status, ...(receipt === undefined ? {} : { receipt }) };
 		} catch (error) {
-			if (!(error instanceof turnlatch.Rejected)) throw error;
+			if (!(error instanceof turnlatch.EventRejectedError)) throw error;
 			return rejected(error);
 		}
 	}

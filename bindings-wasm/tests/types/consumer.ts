@@ -1,7 +1,7 @@
 // What type checkers must accept and refuse: nothing here runs. `types.test.ts` compiles it as several consumers would.
 import {
+	AdmissionError,
 	type Answered,
-	type Applied,
 	admit,
 	CorePanicked,
 	codes,
@@ -9,18 +9,18 @@ import {
 	decodeStream,
 	type Effect,
 	type Event,
+	EventRejectedError,
 	evaluateTurn,
 	init,
 	Journal,
 	type Note,
 	type Plan,
-	Refused,
-	Rejected,
 	Run,
 	replay,
 	type Status,
 	StreamDecoder,
 	type StreamFormat,
+	type Transition,
 } from 'turnlatch';
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -94,20 +94,20 @@ export async function aWholeRun(): Promise<void> {
 	try {
 		plan = admit({ runner: {}, output_schema: true }, { run_id: 'r1', engine: 'codex' }, { engines: ['codex'] });
 	} catch (error) {
-		if (error instanceof Refused) console.log(error.code, error.details[0]?.path);
+		if (error instanceof AdmissionError) console.log(error.code, error.details[0]?.path);
 		if (error instanceof CorePanicked) console.log(error.snapshot);
 		return;
 	}
 	same<typeof plan.warnings, Note[]>(true);
 	const [run, created] = Run.create(plan, new Date());
-	same<typeof created, Applied>(true);
+	same<typeof created, Transition>(true);
 	const journal = new Journal(plan);
 	if (created.entry) journal.push(created.entry.compact());
 	try {
 		run.apply({ type: 'slot_granted', slot_id: 'r1/s1' }, 1);
 		run.apply({ type: 'turn_finished', attempt_number: 1n, messages: [{ role: 'assistant', text: '?' }] }, 2n);
 	} catch (error) {
-		if (error instanceof Rejected) console.log(error.details?.receipt);
+		if (error instanceof EventRejectedError) console.log(error.details?.receipt);
 	}
 	const answered = run.reply(1, { any: ['data', 5n] }, 3, { idempotency_key: 'k', expected_revision: 3 });
 	same<typeof answered, Answered>(true);

@@ -5,14 +5,14 @@ import * as turnlatch from 'turnlatch';
 import { DbosDriver, type DbosOptions } from 'turnlatch/dbos';
 import {
 	Driver,
-	DriverMisused,
 	type DriverParts,
+	DriverUsageError,
 	LocalSlots,
 	LocalTimers,
 	MemoryStore,
-	RunUnknown,
+	RunNotFoundError,
 	type Store,
-	StoreConflict,
+	StoreConflictError,
 } from 'turnlatch/driver';
 import { type Command, type Said, type SqliteDatabase, SqliteStore, SubprocessRunner } from 'turnlatch/node';
 import * as slim from 'turnlatch/slim';
@@ -35,8 +35,8 @@ export async function hosting(plan: Plan, changed: Partial<DriverParts>): Promis
 		console.log((await driver.wait(runId, 'waiting_user')).status, run.revision);
 		return (await driver.reply(runId, 1, 'b.txt', { idempotency_key: 'k' })).code;
 	} catch (error) {
-		if (error instanceof DriverMisused || error instanceof RunUnknown) return error.code;
-		if (error instanceof StoreConflict) throw error satisfies TurnlatchError;
+		if (error instanceof DriverUsageError || error instanceof RunNotFoundError) return error.code;
+		if (error instanceof StoreConflictError) throw error satisfies TurnlatchError;
 		throw error;
 	} finally {
 		await driver.close();

@@ -3,11 +3,11 @@
 use crate::schema::OutputSchema;
 use crate::types::codes::{Code, Note};
 use crate::types::event::DONE_MARKER;
-use crate::types::plan::ExecutionMode;
+use crate::types::plan::Mode;
 
 /// Warnings about a skill's output schema.
-pub(super) fn gate_warnings(mode: ExecutionMode, schema: Option<&OutputSchema>) -> Vec<Note> {
-    let interactive = mode == ExecutionMode::Interactive;
+pub(super) fn gate_warnings(mode: Mode, schema: Option<&OutputSchema>) -> Vec<Note> {
+    let interactive = mode == Mode::Interactive;
     let Some(schema) = schema else {
         let missing =
             Note::new(Code::OutputSchemaMissing, "without an output schema only the done marker completes a run");

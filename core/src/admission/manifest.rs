@@ -3,18 +3,18 @@
 use std::collections::BTreeSet;
 
 use super::request::{RUNTIME_OPTIONS, nearest};
-use super::{HostSettings, Manifest, Problem, found};
+use super::{HostSettings, Problem, Skill, found};
 use crate::json::json_text;
 use crate::json::{self, Map, Value};
 use crate::schema::OutputSchema;
 use crate::text;
 use crate::types::codes::{Code, Note};
 use crate::types::limits::Limits;
-use crate::types::plan::ExecutionMode;
+use crate::types::plan::Mode;
 
 /// A skill as far as it could be read; `None` where a problem was told.
-pub(super) struct Skill {
-    pub(super) execution_modes: Option<Vec<ExecutionMode>>,
+pub(super) struct ParsedSkill {
+    pub(super) execution_modes: Option<Vec<Mode>>,
     pub(super) engines: Option<Engines>,
     pub(super) max_attempt: Option<u32>,
     pub(super) required_artifacts: Vec<String>,
@@ -32,14 +32,14 @@ pub(super) struct Engines {
     pub(super) effective: Vec<String>,
 }
 
-impl Skill {
-    pub(super) fn read(manifest: &Manifest, host: &HostSettings, problems: &mut Vec<Problem>) -> Skill {
+impl ParsedSkill {
+    pub(super) fn read(manifest: &Skill, host: &HostSettings, problems: &mut Vec<Problem>) -> ParsedSkill {
         let runner = read_runner(&manifest.runner, &host.limits, problems);
         let unreadable = runner.is_none();
         let runner = runner.unwrap_or_default();
         let mut reader = Reader { runner: &runner, host, problems, warnings: Vec::new() };
         reader.unknown_members();
-        Skill {
+        ParsedSkill {
             // What a manifest that cannot be read would have declared is not known.
             execution_modes: reader.execution_modes().filter(|_| !unreadable),
             engines: reader.engines().filter(|_| !unreadable),
@@ -77,16 +77,16 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// Absent means auto alone.
-    fn execution_modes(&mut self) -> Option<Vec<ExecutionMode>> {
+    fn execution_modes(&mut self) -> Option<Vec<Mode>> {
         let before = self.problems.len();
         let Some(names) = self.texts("execution_modes") else {
-            return (self.problems.len() == before).then(|| vec![ExecutionMode::Auto]);
+            return (self.problems.len() == before).then(|| vec![Mode::Auto]);
         };
         let mut modes = Vec::new();
         for (index, name) in names.into_iter().enumerate() {
             match name {
-                "auto" => modes.push(ExecutionMode::Auto),
-                "interactive" => modes.push(ExecutionMode::Interactive),
+                "auto" => modes.push(Mode::Auto),
+                "interactive" => modes.push(Mode::Interactive),
                 other => {
                     let message = format!("expected `auto` or `interactive`, found {}", text::quoted(other));
                     self.refuse(&format!("execution_modes/{index}"), message);

@@ -12,14 +12,14 @@ use crate::schema::OutputSchema;
 use crate::types::codes::{Code, Note};
 use crate::types::limits::Limits;
 use crate::types::load_error::LoadError;
-use crate::types::plan::{ExecutionMode, InterruptedTurn, Profile, SoftCompletion};
+use crate::types::plan::{InterruptedTurn, Mode, Profile, SoftCompletion};
 use crate::types::strict;
 use crate::types::tagged::{self, Tagged};
 
 /// An admitted run's id and its settings, which it derefs to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct RunPlan {
+pub struct Plan {
     /// The run's id, chosen by the host.
     pub run_id: String,
     #[serde(flatten)]
@@ -35,7 +35,7 @@ pub struct PlanSettings {
     /// The engine that runs the turns.
     pub engine: String,
     /// Whether anybody may be asked.
-    pub execution_mode: ExecutionMode,
+    pub execution_mode: Mode,
     /// Strict: only a person's reply goes on (`interactive_require_user_reply`).
     pub require_user_reply: bool,
     /// How long a wait lasts where it has a deadline.
@@ -60,21 +60,21 @@ pub struct PlanSettings {
     pub warnings: Vec<Note>,
 }
 
-impl<'de> Deserialize<'de> for RunPlan {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<RunPlan, D::Error> {
+impl<'de> Deserialize<'de> for Plan {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Plan, D::Error> {
         tagged::deserialize(deserializer)
     }
 }
 
-impl<'de> Tagged<'de> for RunPlan {
+impl<'de> Tagged<'de> for Plan {
     const TAG: &'static [&'static str; 1] = &["run_id"];
 
-    fn read<A: MapAccess<'de>>(run_id: String, settings: MapAccessDeserializer<A>) -> Result<RunPlan, A::Error> {
-        Ok(RunPlan::new(run_id, PlanSettings::deserialize(settings)?))
+    fn read<A: MapAccess<'de>>(run_id: String, settings: MapAccessDeserializer<A>) -> Result<Plan, A::Error> {
+        Ok(Plan::new(run_id, PlanSettings::deserialize(settings)?))
     }
 }
 
-impl Deref for RunPlan {
+impl Deref for Plan {
     type Target = PlanSettings;
 
     fn deref(&self) -> &PlanSettings {
@@ -116,16 +116,16 @@ impl PlanSettings {
 
 const MOST_SHARED: usize = 256;
 
-impl RunPlan {
-    pub(crate) fn new(run_id: String, settings: PlanSettings) -> RunPlan {
-        RunPlan { run_id, settings: settings.shared() }
+impl Plan {
+    pub(crate) fn new(run_id: String, settings: PlanSettings) -> Plan {
+        Plan { run_id, settings: settings.shared() }
     }
 
     /// Reads a plan back from its JSON text, as a snapshot holds it.
     ///
     /// # Errors
     /// `SNAPSHOT_INVALID` with the place.
-    pub fn from_json(text: &str) -> Result<RunPlan, LoadError> {
+    pub fn from_json(text: &str) -> Result<Plan, LoadError> {
         let plan = json::parse_value(text, Limits::MAX_JSON_DEPTH)
             .map_err(|fault| LoadError::new(Code::SnapshotInvalid, "the document", fault.to_string()))?;
         strict::from_value(plan).map_err(|invalid| invalid.load_error(Code::SnapshotInvalid))
@@ -134,7 +134,7 @@ impl RunPlan {
 
 impl PlanSettings {
     pub(crate) fn is_interactive(&self) -> bool {
-        self.execution_mode == ExecutionMode::Interactive
+        self.execution_mode == Mode::Interactive
     }
 }
 

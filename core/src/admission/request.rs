@@ -8,7 +8,7 @@ use crate::text;
 use crate::types::codes::{Code, Note};
 use crate::types::limits::Limits;
 use crate::types::plan::{
-    DEFAULT_SESSION_TIMEOUT_SEC, ExecutionMode, InterruptedTurn, MAX_SESSION_TIMEOUT_SEC, Profile, SoftCompletion,
+    DEFAULT_SESSION_TIMEOUT_SEC, InterruptedTurn, MAX_SESSION_TIMEOUT_SEC, Mode, Profile, SoftCompletion,
 };
 use crate::types::strict::from_value;
 
@@ -18,7 +18,7 @@ pub(super) struct Options {
     /// Empty where there is none.
     pub(super) engine: String,
     /// `None` where a problem was told.
-    pub(super) execution_mode: Option<ExecutionMode>,
+    pub(super) execution_mode: Option<Mode>,
     pub(super) require_user_reply: bool,
     pub(super) session_timeout_sec: u64,
     pub(super) profile: Profile,
@@ -96,8 +96,8 @@ impl Reader<'_> {
         self.members.get("engine").and_then(Value::as_str).map(str::trim).unwrap_or_default().to_owned()
     }
 
-    fn execution_mode(&mut self) -> Option<ExecutionMode> {
-        let Some(value) = self.members.get("execution_mode") else { return Some(ExecutionMode::default()) };
+    fn execution_mode(&mut self) -> Option<Mode> {
+        let Some(value) = self.members.get("execution_mode") else { return Some(Mode::default()) };
         let mode = from_value(value.clone()).ok();
         if mode.is_none() {
             let message = format!("expected `auto` or `interactive`, {}", found(value));

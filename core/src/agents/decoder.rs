@@ -6,7 +6,7 @@ use super::turn::Turn;
 use super::{Decoded, Progress, Sticky};
 use crate::json;
 use crate::types::limits::Limits;
-use crate::types::receipt::Rejected;
+use crate::types::receipt::EventRejected;
 use crate::types::stream::{Stream, StreamFormat};
 
 /// The longest row that is read. Twice what a turn may say, since a row escapes it.
@@ -50,8 +50,8 @@ impl StreamDecoder {
     /// A decoder of a process that lives on after a turn.
     ///
     /// # Errors
-    /// [`Rejected`] with `EVENT_MALFORMED` if the format cannot say when a turn is over.
-    pub fn sticky(format: StreamFormat, text_limit: usize, sticky: Sticky) -> Result<StreamDecoder, Rejected> {
+    /// [`EventRejected`] with `EVENT_MALFORMED` if the format cannot say when a turn is over.
+    pub fn sticky(format: StreamFormat, text_limit: usize, sticky: Sticky) -> Result<StreamDecoder, EventRejected> {
         let is_line = |line: &str| !line.is_empty() && !line.contains(['\n', '\r']);
         let fits = match (format.decoder().end_of_turn(), &sticky.end_of_turn) {
             (Some(EndOfTurn::Line), Some(line)) => is_line(line),
@@ -59,7 +59,7 @@ impl StreamDecoder {
             _ => false,
         };
         if !fits {
-            return Err(Rejected::malformed(format!(
+            return Err(EventRejected::malformed(format!(
                 "a process lives on after a turn with {}, which say themselves when a turn is over, and with {}, which \
                  need one line for `end_of_turn`",
                 names_ending_by(EndOfTurn::Row),

@@ -14,7 +14,7 @@ use super::Sticky;
 use super::row::Row;
 use super::turn::Turn;
 use crate::json::Value;
-use crate::types::receipt::Rejected;
+use crate::types::receipt::EventRejected;
 use crate::types::stream::StreamFormat;
 use crate::types::strict;
 
@@ -58,10 +58,10 @@ impl StreamFormat {
     /// The format with this name.
     ///
     /// # Errors
-    /// [`Rejected`] with `EVENT_MALFORMED` if there is none.
-    pub fn from_name(name: &str) -> Result<StreamFormat, Rejected> {
+    /// [`EventRejected`] with `EVENT_MALFORMED` if there is none.
+    pub fn from_name(name: &str) -> Result<StreamFormat, EventRejected> {
         strict::from_value(Value::String(name.to_owned()))
-            .map_err(|invalid| Rejected::malformed(invalid.sentence("the stream's format")))
+            .map_err(|invalid| EventRejected::malformed(invalid.sentence("the stream's format")))
     }
 
     pub(super) const fn decoder(self) -> &'static dyn Format {

@@ -1,12 +1,12 @@
 //! What clients of a job API send: the body of each request, read once for every service (VIEW-7).
 
-use crate::admission::{Problem, Refusal, RunRequest, found, read_object};
+use crate::admission::{AdmissionError, Problem, RunRequest, found, read_object};
 use crate::json::{self, Map, Value};
 use crate::text;
 use crate::types::codes::Code;
 use crate::types::event::Event;
 use crate::types::limits::Limits;
-use crate::types::receipt::Rejected;
+use crate::types::receipt::EventRejected;
 
 /// A request for a new run, of a skill that the service has by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,11 +46,11 @@ impl RequestKind {
 /// Reads the body of a request for a new run. `run_id` is for a client that has chosen none.
 ///
 /// # Errors
-/// [`Refusal`] if the body is not one JSON object, or names no skill, or gives an option twice. What the options say
+/// [`AdmissionError`] if the body is not one JSON object, or names no skill, or gives an option twice. What the options say
 /// is admission's business.
-pub fn read_job(body: &str, run_id: &str) -> Result<Job, Refusal> {
+pub fn read_job(body: &str, run_id: &str) -> Result<Job, AdmissionError> {
     let mut problems = Vec::new();
-    let Some(mut members) = read_object(body, &mut problems) else { return Err(Refusal::of(problems)) };
+    let Some(mut members) = read_object(body, &mut problems) else { return Err(AdmissionError::of(problems)) };
     let skill = skill_name(members.shift_remove("skill"), &mut problems);
     let options = runtime_options(members.shift_remove("runtime_options"), &mut problems);
     for (name, value) in options {
@@ -63,7 +63,7 @@ pub fn read_job(body: &str, run_id: &str) -> Result<Job, Refusal> {
         }
     }
     if !problems.is_empty() {
-        return Err(Refusal::of(problems));
+        return Err(AdmissionError::of(problems));
     }
     // A run id that is no text is told by admission, from the request.
     let run_id = match members.get("run_id") {
@@ -79,16 +79,16 @@ pub fn read_job(body: &str, run_id: &str) -> Result<Job, Refusal> {
 /// Reads the body of a request to a run as the event that it stands for. An empty body of a cancel gives no reason.
 ///
 /// # Errors
-/// [`Rejected`] with `EVENT_MALFORMED` if it is not such a request in the documented form.
-pub fn request_event(kind: RequestKind, body: &str) -> Result<Event, Rejected> {
+/// [`EventRejected`] with `EVENT_MALFORMED` if it is not such a request in the documented form.
+pub fn request_event(kind: RequestKind, body: &str) -> Result<Event, EventRejected> {
     let body = if kind == RequestKind::Cancel && body.trim().is_empty() { "{}" } else { body };
     let value = json::parse_value(body, 2 * Limits::MAX_JSON_DEPTH)
-        .map_err(|fault| Rejected::malformed(format!("the request cannot be read: {fault}")))?;
+        .map_err(|fault| EventRejected::malformed(format!("the request cannot be read: {fault}")))?;
     let Value::Object(mut members) = value else {
-        return Err(Rejected::malformed(format!("the request must be an object, {}", found(&value))));
+        return Err(EventRejected::malformed(format!("the request must be an object, {}", found(&value))));
     };
     if members.contains_key("type") {
-        return Err(Rejected::malformed("the request has the unknown field `type`"));
+        return Err(EventRejected::malformed("the request has the unknown field `type`"));
     }
     members.insert("type".to_owned(), Value::String(kind.as_str().to_owned()));
     Event::from_value(Value::Object(members))

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::admission::plan::RunPlan;
+use crate::admission::plan::Plan;
 #[cfg(feature = "streams")]
 use crate::agents::decode_stream;
 use crate::lifecycle::run::Run;
@@ -44,7 +44,7 @@ pub struct WhyNot {
 
 /// Judges one turn by itself, as if it were the given attempt of a run of this plan.
 #[must_use]
-pub fn evaluate_turn(plan: &RunPlan, report: &TurnReport) -> Judged {
+pub fn evaluate_turn(plan: &Plan, report: &TurnReport) -> Judged {
     let position = Position { attempt_number: report.attempt_number, interactions: 0 };
     #[cfg(feature = "streams")]
     if let Some(stream) = &report.stream {
@@ -58,7 +58,7 @@ pub fn evaluate_turn(plan: &RunPlan, report: &TurnReport) -> Judged {
 /// How many bytes were looked at to read a turn: the measure by which the tests show that work is linear.
 #[doc(hidden)]
 #[must_use]
-pub fn reading_steps(plan: &RunPlan, report: &TurnReport) -> u64 {
+pub fn reading_steps(plan: &Plan, report: &TurnReport) -> u64 {
     evidence::read(plan, report).steps
 }
 

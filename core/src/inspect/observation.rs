@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use crate::inspect::timeline::{Actor, told};
+use crate::inspect::timeline::{Origin, told};
 use crate::lifecycle::run::Run;
 use crate::lifecycle::transition::Next;
 use crate::persist::journal::JournalEntry;
@@ -13,7 +13,7 @@ use crate::turn::gate::{Brief, Verdict};
 use crate::types::codes::Code;
 use crate::types::event::{Event, Usage};
 use crate::types::interaction::ResolutionMode;
-use crate::types::plan::ExecutionMode;
+use crate::types::plan::Mode;
 use crate::types::state::{Ended, Outcome, State, Status};
 use crate::types::time::Timestamp;
 
@@ -31,11 +31,11 @@ pub struct Observation {
     pub event: &'static str,
     /// Who brought it; absent if nobody can know.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub by: Option<Actor>,
+    pub by: Option<Origin>,
     /// The agent CLI that the run is for.
     pub engine: String,
     /// Whether the run may wait for a person.
-    pub execution_mode: ExecutionMode,
+    pub execution_mode: Mode,
     /// The number of the last turn that had started.
     pub attempt_number: u32,
     /// Where the run was after it.
@@ -120,7 +120,7 @@ impl Run {
         }
     }
 
-    fn observation(&self, event: &'static str, by: Option<Actor>, now: Timestamp) -> Observation {
+    fn observation(&self, event: &'static str, by: Option<Origin>, now: Timestamp) -> Observation {
         Observation {
             run_id: self.plan().run_id.clone(),
             engine: self.plan().engine.clone(),
@@ -158,11 +158,11 @@ fn bounded(code: &str) -> &'static str {
     Code::from_text(code).map_or("OTHER", Code::as_str)
 }
 
-const REQUESTS_AND_FACTS: [(&str, Actor); 6] = [
-    ("slot_granted", Actor::Host),
-    ("turn_finished", Actor::Agent),
-    ("reply", Actor::User),
-    ("timer_fired", Actor::Timer),
-    ("process_lost", Actor::Host),
-    ("cancel", Actor::User),
+const REQUESTS_AND_FACTS: [(&str, Origin); 6] = [
+    ("slot_granted", Origin::Host),
+    ("turn_finished", Origin::Agent),
+    ("reply", Origin::User),
+    ("timer_fired", Origin::Timer),
+    ("process_lost", Origin::Host),
+    ("cancel", Origin::User),
 ];

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::admission::plan::RunPlan;
+use crate::admission::plan::Plan;
 use crate::lifecycle::invariants;
 use crate::lifecycle::run::Run;
 use crate::persist::journal::{Link, invalid, read_line};
@@ -18,7 +18,7 @@ use crate::types::time::Timestamp;
 
 /// One entry of a journal as a person reads it: what happened, by whom, and where the run stood after it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Step {
+pub struct TimelineEntry {
     /// The run's revision after it.
     pub revision: u64,
     /// The time the host gave.
@@ -26,7 +26,7 @@ pub struct Step {
     /// The name of what happened. A turn is `turn_finished`, also where only its decision was recorded.
     pub event: &'static str,
     /// Who brought it.
-    pub by: Actor,
+    pub by: Origin,
     /// Where the run was after it.
     pub status: Status,
     /// The number of the last turn that had started.
@@ -62,7 +62,7 @@ pub struct Step {
 /// Who brings an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Actor {
+pub enum Origin {
     /// A person, or a client on their behalf.
     User,
     /// The agent.
@@ -78,7 +78,7 @@ impl Run {
     ///
     /// # Errors
     /// `JOURNAL_INVALID` if the line is not the first of a journal.
-    pub fn first(plan: impl Into<Arc<RunPlan>>, line: &str) -> Result<(Run, Step), LoadError> {
+    pub fn first(plan: impl Into<Arc<Plan>>, line: &str) -> Result<(Run, TimelineEntry), LoadError> {
         let entry = read_line(line, 1)?;
         let Link { revision: 1, at, event: Event::Created {}, .. } = entry else {
             return Err(invalid("entry 1", "a journal begins with `created`"));
@@ -95,7 +95,7 @@ impl Run {
     ///
     /// # Errors
     /// `JOURNAL_INVALID` if the line cannot be the next one; the run is unchanged.
-    pub fn follow(&mut self, line: &str) -> Result<Step, LoadError> {
+    pub fn follow(&mut self, line: &str) -> Result<TimelineEntry, LoadError> {
         let expected = self.revision() + 1;
         let entry = read_line(line, expected)?;
         if entry.revision != expected {
@@ -115,13 +115,13 @@ impl Run {
     }
 
     /// The line that has just been followed; there were so many questions at their end before it.
-    fn step_of(&self, entry: &Link, resolved_before: usize) -> Step {
+    fn step_of(&self, entry: &Link, resolved_before: usize) -> TimelineEntry {
         let (event, by) = told(&entry.event);
         let explanation = self.explain();
         let is_turn = event == "turn_finished";
         let asked = self.pending().filter(|_| is_turn);
         let resolved = self.history().get(resolved_before);
-        Step {
+        TimelineEntry {
             revision: entry.revision,
             at: entry.at,
             event,
@@ -141,11 +141,11 @@ impl Run {
     }
 }
 
-pub(crate) fn told(event: &Event) -> (&'static str, Actor) {
+pub(crate) fn told(event: &Event) -> (&'static str, Origin) {
     match event {
-        Event::TurnFinished(_) | Event::TurnDecided(_) => ("turn_finished", Actor::Agent),
-        Event::Created {} | Event::Reply(_) | Event::Cancel { .. } => (event.name(), Actor::User),
-        Event::TimerFired { .. } => (event.name(), Actor::Timer),
-        Event::SlotGranted { .. } | Event::ProcessLost { .. } => (event.name(), Actor::Host),
+        Event::TurnFinished(_) | Event::TurnDecided(_) => ("turn_finished", Origin::Agent),
+        Event::Created {} | Event::Reply(_) | Event::Cancel { .. } => (event.name(), Origin::User),
+        Event::TimerFired { .. } => (event.name(), Origin::Timer),
+        Event::SlotGranted { .. } | Event::ProcessLost { .. } => (event.name(), Origin::Host),
     }
 }

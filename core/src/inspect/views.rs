@@ -10,7 +10,7 @@ use crate::types::codes::{Code, Note};
 use crate::types::event::{MAX_KEY_CHARACTERS, MAX_REASON_CHARACTERS};
 use crate::types::interaction::{ChoiceOption, InteractionKind, PendingInteraction};
 use crate::types::limits::Limits;
-use crate::types::plan::ExecutionMode;
+use crate::types::plan::Mode;
 use crate::types::state::{Outcome, RunError, Status};
 use crate::types::time::Timestamp;
 
@@ -22,7 +22,7 @@ pub struct StatusView {
     /// Where it is.
     pub status: Status,
     /// Whether anybody may be asked.
-    pub execution_mode: ExecutionMode,
+    pub execution_mode: Mode,
     /// What runs its turns.
     pub engine: String,
     /// The number of the last turn that started; 0 before the first.

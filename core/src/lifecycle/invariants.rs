@@ -1,6 +1,6 @@
 //! What is true of every run that the machine makes: checked on everything that comes back from outside.
 
-use crate::admission::plan::RunPlan;
+use crate::admission::plan::Plan;
 use crate::json;
 use crate::lifecycle::run::Run;
 use crate::lifecycle::wait::{SlotWhileWaiting, WaitRule};
@@ -52,7 +52,7 @@ fn plan(run: &Run) -> Result<(), Broken> {
     limits(plan)
 }
 
-pub(crate) fn limits(plan: &RunPlan) -> Result<(), Broken> {
+pub(crate) fn limits(plan: &Plan) -> Result<(), Broken> {
     ensure(plan.limits.problems().is_empty(), "plan.limits", "a limit makes no sense")
 }
 

@@ -1,13 +1,13 @@
 //! Replies: every one gets a receipt, by the table of section 7.
 
-use crate::admission::plan::RunPlan;
+use crate::admission::plan::Plan;
 use crate::json::Value;
 use crate::json::json_text;
 use crate::lifecycle::run::Run;
 use crate::types::codes::Code;
 use crate::types::event::Reply;
 use crate::types::plan::Profile;
-use crate::types::receipt::{Receipt, ReceiptKind, Rejected, Resolved};
+use crate::types::receipt::{EventRejected, Receipt, ReceiptKind, Resolved};
 use crate::types::state::Status;
 
 /// A reply that is not refused.
@@ -19,12 +19,12 @@ pub(crate) enum Examined {
 }
 
 /// Holds a reply against the table, top to bottom; the first row that fits is the answer.
-pub(crate) fn examine(run: &Run, reply: &Reply) -> Result<Examined, Rejected> {
+pub(crate) fn examine(run: &Run, reply: &Reply) -> Result<Examined, EventRejected> {
     let id = reply.interaction_id;
     let refuse = |kind: ReceiptKind, code: Code, message: String| {
         let pending_interaction_id = run.pending().map(|pending| pending.interaction_id);
         let receipt = Receipt { interaction_id: Some(id), pending_interaction_id, ..run.receipt(kind) };
-        Err(Rejected::with_receipt(code, message, receipt))
+        Err(EventRejected::with_receipt(code, message, receipt))
     };
 
     let size = response_size(reply);
@@ -70,7 +70,7 @@ pub(crate) fn examine(run: &Run, reply: &Reply) -> Result<Examined, Rejected> {
             ..run.receipt(ReceiptKind::Stale)
         };
         let message = format!("interaction {id} was resolved before");
-        return Err(Rejected::with_receipt(Code::StaleInteraction, message, receipt));
+        return Err(EventRejected::with_receipt(Code::StaleInteraction, message, receipt));
     }
     match pending {
         None => {
@@ -85,7 +85,7 @@ pub(crate) fn examine(run: &Run, reply: &Reply) -> Result<Examined, Rejected> {
 }
 
 /// Where an accepted reply takes the run.
-pub(crate) fn status_after_reply(plan: &RunPlan) -> Status {
+pub(crate) fn status_after_reply(plan: &Plan) -> Status {
     match plan.profile {
         Profile::Resumable => Status::Queued,
         Profile::StickyProcess => Status::Running,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::admission::plan::RunPlan;
+use crate::admission::plan::Plan;
 #[cfg(feature = "observe")]
 use crate::inspect::observation::Observation;
 use crate::lifecycle::history::History;
@@ -15,14 +15,14 @@ use crate::types::codes::{Code, Note};
 use crate::types::effect::{Action, Effect};
 use crate::types::event::{Event, Reply};
 use crate::types::interaction::{InteractionRecord, PendingInteraction};
-use crate::types::receipt::{Receipt, ReceiptKind, Rejected};
+use crate::types::receipt::{EventRejected, Receipt, ReceiptKind};
 use crate::types::state::{BegunBy, Ended, Outcome, Running, State, Status, WaitingUser};
 use crate::types::time::Timestamp;
 
 /// One execution of a skill for one request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    plan: Arc<RunPlan>,
+    plan: Arc<Plan>,
     life: Life,
     history: History,
 }
@@ -52,7 +52,7 @@ pub(crate) struct Life {
 /// What came of an event that was not rejected.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
-pub struct Applied {
+pub struct Transition {
     /// What the host must do, in order. Save the run first.
     pub effects: Vec<Effect>,
     /// The answer to a request.
@@ -74,26 +74,26 @@ pub(crate) struct Prepared {
 
 impl Prepared {
     /// What will have come of the event once it is committed.
-    pub(crate) fn applied(&self) -> &Applied {
+    pub(crate) fn applied(&self) -> &Transition {
         &self.step.applied
     }
 }
 
 /// What the host still owes a run, and what the run may still own (HOST-2).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Outstanding {
+pub struct PendingEffects {
     /// Effects to perform, under their first ids. None of them begins a turn: only [`Run::after_restart`] returns those.
     pub effects: Vec<Effect>,
     /// Everything else of this run that the host still has is to be given back or ended.
-    pub keep: Keep,
-    /// The id of the effect that begins the turn under way: if the host has noted it as begun, [`crate::Found::begun`] is true.
+    pub keep: OwnedResources,
+    /// The id of the effect that begins the turn under way: if the host has noted it as begun, [`crate::RecoveryFacts::begun`] is true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn_effect_id: Option<String>,
 }
 
 /// What a run may still own.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Keep {
+pub struct OwnedResources {
     /// The slot it has: held if `process` names it too, else only asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slot_id: Option<String>,
@@ -108,7 +108,7 @@ pub struct Keep {
 impl Run {
     /// Makes a run of an admitted plan. It is queued and asks for its first slot.
     #[must_use]
-    pub fn create(plan: impl Into<Arc<RunPlan>>, now: Timestamp) -> (Run, Applied) {
+    pub fn create(plan: impl Into<Arc<Plan>>, now: Timestamp) -> (Run, Transition) {
         let plan = plan.into();
         let (queued, effects) = transition::first_request(&plan.run_id);
         let life = Life {
@@ -125,7 +125,7 @@ impl Run {
         };
         let run = Run { plan, life, history: History::default() };
         let entry = Some(JournalEntry::new(1, now, Event::Created {}, None));
-        let applied = Applied {
+        let applied = Transition {
             effects,
             receipt: None,
             #[cfg(feature = "observe")]
@@ -138,8 +138,8 @@ impl Run {
     /// Applies one event and returns the effects the host must perform, in order.
     ///
     /// # Errors
-    /// [`Rejected`] if the run cannot take this event; the run is unchanged.
-    pub fn apply(&mut self, event: Event, now: Timestamp) -> Result<Applied, Rejected> {
+    /// [`EventRejected`] if the run cannot take this event; the run is unchanged.
+    pub fn apply(&mut self, event: Event, now: Timestamp) -> Result<Transition, EventRejected> {
         let mut prepared = Prepared::default();
         self.prepare_new(event, now, &mut prepared)?;
         self.advance(&mut prepared);
@@ -148,9 +148,9 @@ impl Run {
 
     /// Prepares an event that is no journal's. What is prepared is large to be handed around, so it is written where the
     /// caller has it.
-    fn prepare_new(&self, event: Event, now: Timestamp, prepared: &mut Prepared) -> Result<(), Rejected> {
+    fn prepare_new(&self, event: Event, now: Timestamp, prepared: &mut Prepared) -> Result<(), EventRejected> {
         if let Event::TurnDecided(_) | Event::Created {} = event {
-            return Err(Rejected::malformed(format!("`{}` stands in journals only", event.name())));
+            return Err(EventRejected::malformed(format!("`{}` stands in journals only", event.name())));
         }
         event.check_form()?;
         #[cfg(feature = "streams")]
@@ -163,11 +163,11 @@ impl Run {
         Ok(())
     }
 
-    /// Takes a reply. Whatever becomes of it, there is a receipt: in [`Applied`], or in [`Rejected`].
+    /// Takes a reply. Whatever becomes of it, there is a receipt: in [`Transition`], or in [`EventRejected`].
     ///
     /// # Errors
-    /// [`Rejected`] if the reply is not taken; the run is unchanged.
-    pub fn reply(&mut self, reply: Reply, now: Timestamp) -> Result<Applied, Rejected> {
+    /// [`EventRejected`] if the reply is not taken; the run is unchanged.
+    pub fn reply(&mut self, reply: Reply, now: Timestamp) -> Result<Transition, EventRejected> {
         self.apply(Event::Reply(reply), now)
     }
 
@@ -177,11 +177,11 @@ impl Run {
         event: Event,
         now: Timestamp,
         prepared: &mut Prepared,
-    ) -> Result<(), Rejected> {
+    ) -> Result<(), EventRejected> {
         let unjudgeable = self.plan.output_schema.as_ref().is_some_and(|schema| !schema.can_check());
         if unjudgeable && matches!(event, Event::TurnFinished(_)) {
             let message = "there is no validator: bring one before the run is made or loaded";
-            return Err(Rejected { code: Code::ValidatorMissing, message: message.to_owned(), receipt: None });
+            return Err(EventRejected { code: Code::ValidatorMissing, message: message.to_owned(), receipt: None });
         }
         self.check_attempt(&event)?;
         transition::step(self, &event, now.max(self.life.updated_at), &mut prepared.step)?;
@@ -196,7 +196,7 @@ impl Run {
     }
 
     /// Lets what was prepared happen. It must have been prepared by this run, and nothing else committed since.
-    pub(crate) fn commit(&mut self, mut prepared: Prepared) -> Applied {
+    pub(crate) fn commit(&mut self, mut prepared: Prepared) -> Transition {
         self.advance(&mut prepared);
         prepared.step.applied
     }
@@ -246,7 +246,7 @@ impl Run {
     }
 
     /// Puts a run together from its parts, which the caller has checked.
-    pub(crate) fn from_parts(plan: RunPlan, life: Life, history: Vec<InteractionRecord>) -> Run {
+    pub(crate) fn from_parts(plan: Plan, life: Life, history: Vec<InteractionRecord>) -> Run {
         Run { plan: Arc::new(plan), life, history: history.into() }
     }
 
@@ -254,7 +254,7 @@ impl Run {
 
     /// The settings it was admitted with.
     #[must_use]
-    pub fn plan(&self) -> &Arc<RunPlan> {
+    pub fn plan(&self) -> &Arc<Plan> {
         &self.plan
     }
 
@@ -339,13 +339,13 @@ impl Run {
 
     /// What the host still owes, from the run alone, except for the beginning of a turn, which may have happened (HOST-2).
     #[must_use]
-    pub fn outstanding(&self) -> Outstanding {
+    pub fn outstanding(&self) -> PendingEffects {
         let keep = self.keep();
         match self.owed() {
             Some(effect) if effect.begins_turn() => {
-                Outstanding { effects: Vec::new(), keep, turn_effect_id: Some(effect.id) }
+                PendingEffects { effects: Vec::new(), keep, turn_effect_id: Some(effect.id) }
             }
-            owed => Outstanding { effects: Vec::from_iter(owed), keep, turn_effect_id: None },
+            owed => PendingEffects { effects: Vec::from_iter(owed), keep, turn_effect_id: None },
         }
     }
 
@@ -365,18 +365,22 @@ impl Run {
     }
 
     /// What the run may still own.
-    pub(crate) fn keep(&self) -> Keep {
+    pub(crate) fn keep(&self) -> OwnedResources {
         match &self.life.state {
-            State::Queued(queued) => Keep { slot_id: Some(queued.slot_id.clone()), ..Keep::default() },
-            State::Running(running) => {
-                Keep { slot_id: Some(running.slot_id.clone()), process: Some(running.slot_id.clone()), timer: None }
+            State::Queued(queued) => {
+                OwnedResources { slot_id: Some(queued.slot_id.clone()), ..OwnedResources::default() }
             }
+            State::Running(running) => OwnedResources {
+                slot_id: Some(running.slot_id.clone()),
+                process: Some(running.slot_id.clone()),
+                timer: None,
+            },
             State::WaitingUser(waiting) => {
                 let deadline = waiting.timer.zip(waiting.pending.deadline_at);
                 let (slot_id, process) = (waiting.kept_slot.clone(), waiting.kept_slot.clone());
-                Keep { slot_id, timer: deadline.map(|_| waiting.pending.interaction_id), process }
+                OwnedResources { slot_id, timer: deadline.map(|_| waiting.pending.interaction_id), process }
             }
-            State::Ended(_) => Keep::default(),
+            State::Ended(_) => OwnedResources::default(),
         }
     }
 
@@ -427,7 +431,7 @@ impl Run {
     }
 
     /// LIFE-1: a turn that was never started cannot have been late.
-    fn check_attempt(&self, event: &Event) -> Result<(), Rejected> {
+    fn check_attempt(&self, event: &Event) -> Result<(), EventRejected> {
         let reported = match event {
             Event::TurnFinished(report) => report.attempt_number,
             Event::TurnDecided(turn) => turn.attempt_number,
@@ -438,7 +442,7 @@ impl Run {
             return Ok(());
         }
         let message = format!("attempt {reported} was never started; the last one that was is {last}");
-        Err(Rejected { code: Code::EventUnknownAttempt, message, receipt: None })
+        Err(EventRejected { code: Code::EventUnknownAttempt, message, receipt: None })
     }
 
     /// Whether a report is about the turn now under way: the right number, and the right slot if it names one.

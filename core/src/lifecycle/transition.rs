@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use crate::lifecycle::replies;
-use crate::lifecycle::run::{Applied, Run};
+use crate::lifecycle::run::{Run, Transition};
 use crate::lifecycle::wait::{Expiry, SlotWhileWaiting, WaitRule};
 use crate::text::{display_text, push_number};
 use crate::turn::gate::{self, Judgement, Position, Verdict};
 use crate::types::codes::Code;
-use crate::types::effect::{Action, Effect, EffectRef, Notice, ResumeFrom};
+use crate::types::effect::{Action, Effect, EffectRef, Notification, ResumeFrom};
 use crate::types::event::{Event, Reply};
 use crate::types::interaction::{InteractionRecord, PendingInteraction, Question, ResolutionMode};
 use crate::types::plan::{InterruptedTurn, Profile};
-use crate::types::receipt::{Receipt, ReceiptKind, Rejected};
+use crate::types::receipt::{EventRejected, Receipt, ReceiptKind};
 use crate::types::state::{Answer, BegunBy, Ended, Outcome, Queued, RunError, Running, State, Status, WaitingUser};
 use crate::types::time::Timestamp;
 
@@ -22,7 +22,7 @@ pub(crate) struct Step {
     /// What the run becomes; `None` if nothing happened.
     pub(crate) next: Option<Next>,
     /// What the host is told: effects and a receipt.
-    pub(crate) applied: Applied,
+    pub(crate) applied: Transition,
 }
 
 /// The parts of a run that a step replaces or adds.
@@ -40,8 +40,8 @@ pub(crate) struct Next {
 /// every pair has an answer.
 ///
 /// # Errors
-/// [`Rejected`] for a request that cannot be taken. Facts are never rejected: late and repeated ones are absorbed.
-pub(crate) fn step(run: &Run, event: &Event, now: Timestamp, step: &mut Step) -> Result<(), Rejected> {
+/// [`EventRejected`] for a request that cannot be taken. Facts are never rejected: late and repeated ones are absorbed.
+pub(crate) fn step(run: &Run, event: &Event, now: Timestamp, step: &mut Step) -> Result<(), EventRejected> {
     let revision = run.revision().saturating_add(1);
     let Some(waiting) = run.overdue(now) else {
         return take(event, Draft { run, now, revision, step });
@@ -52,7 +52,7 @@ pub(crate) fn step(run: &Run, event: &Event, now: Timestamp, step: &mut Step) ->
     let run = run.after(next, now);
     match take(event, Draft { run: &run, now, revision, step: &mut *step }) {
         // What the deadline did stands, so a request that comes too late is a result with a receipt.
-        Err(Rejected { receipt: Some(receipt), .. }) => {
+        Err(EventRejected { receipt: Some(receipt), .. }) => {
             step.applied.receipt = Some(*receipt);
             Ok(())
         }
@@ -61,7 +61,7 @@ pub(crate) fn step(run: &Run, event: &Event, now: Timestamp, step: &mut Step) ->
 }
 
 /// One arm per arrow of the diagram.
-fn take(event: &Event, mut draft: Draft) -> Result<(), Rejected> {
+fn take(event: &Event, mut draft: Draft) -> Result<(), EventRejected> {
     let run = draft.run;
     match (run.state(), event) {
         (State::Queued(queued), Event::SlotGranted { slot_id }) if *slot_id == queued.slot_id => {
@@ -133,7 +133,7 @@ pub(crate) fn first_request(run_id: &str) -> (Queued, Vec<Effect>) {
     let effects = vec![
         Effect { action: Action::AcquireSlot { slot_id: slot_id.clone() }, id: asked.id(run_id) },
         Effect {
-            action: Action::Notify { what: Notice::StatusChanged, status: Status::Queued, interaction_id: None },
+            action: Action::Notify { what: Notification::StatusChanged, status: Status::Queued, interaction_id: None },
             id: EffectRef { revision: 1, number: 2 }.id(run_id),
         },
     ];
@@ -410,7 +410,7 @@ impl Draft<'_> {
             State::WaitingUser(waiting) => Some(waiting.pending.interaction_id),
             State::Queued(_) | State::Running(_) | State::Ended(_) => None,
         };
-        self.tell(Action::Notify { what: Notice::StatusChanged, status: state.status(), interaction_id });
+        self.tell(Action::Notify { what: Notification::StatusChanged, status: state.status(), interaction_id });
         self.stay(state);
     }
 
@@ -430,9 +430,9 @@ fn position(run: &Run) -> Position {
     Position { attempt_number: run.attempt_number(), interactions: run.history().len() as u64 }
 }
 
-fn already_ended(run: &Run) -> Rejected {
+fn already_ended(run: &Run) -> EventRejected {
     let message = format!("the run has ended: {}", run.status().as_str());
-    Rejected::with_receipt(Code::RunAlreadyEnded, message, run.receipt(ReceiptKind::AlreadyEnded))
+    EventRejected::with_receipt(Code::RunAlreadyEnded, message, run.receipt(ReceiptKind::AlreadyEnded))
 }
 
 pub(crate) fn slot_id(run_id: &str, number: u64) -> String {

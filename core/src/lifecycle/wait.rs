@@ -1,6 +1,6 @@
 //! The table of section 6: what waiting means for a profile and a strictness.
 
-use crate::admission::plan::RunPlan;
+use crate::admission::plan::Plan;
 use crate::types::plan::Profile;
 
 /// How a run waits for a person.
@@ -27,7 +27,7 @@ pub(crate) enum Expiry {
 }
 
 impl WaitRule {
-    pub(crate) fn of(plan: &RunPlan) -> WaitRule {
+    pub(crate) fn of(plan: &Plan) -> WaitRule {
         WaitRule::for_settings(plan.profile, plan.require_user_reply)
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use crate::admission::plan::RunPlan;
+use crate::admission::plan::Plan;
 use crate::json::json_text;
 use crate::json::{self, MAX_DOCUMENT_DEPTH, Value};
 use crate::lifecycle::invariants;
@@ -138,7 +138,7 @@ struct DocumentOut<'j> {
     entries: &'j [Link],
     /// What the run was made of, so that the document alone can be replayed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    plan: Option<&'j RunPlan>,
+    plan: Option<&'j Plan>,
 }
 
 #[derive(Deserialize)]
@@ -150,7 +150,7 @@ struct DocumentIn {
     run_id: String,
     head: String,
     entries: Vec<Link>,
-    plan: Option<RunPlan>,
+    plan: Option<Plan>,
 }
 
 /// A run made again from its journal, and every effect it told on the way.
@@ -166,7 +166,7 @@ pub struct Replayed {
 impl Journal {
     /// An empty journal for a run.
     #[must_use]
-    pub fn new(plan: &RunPlan) -> Journal {
+    pub fn new(plan: &Plan) -> Journal {
         Journal { run_id: plan.run_id.clone(), links: Vec::new() }
     }
 
@@ -222,11 +222,11 @@ impl Journal {
 
     /// The journal together with its plan: a record, which can be replayed by itself (HIST-6).
     #[must_use]
-    pub fn to_record(&self, plan: &RunPlan) -> String {
+    pub fn to_record(&self, plan: &Plan) -> String {
         self.document(Some(plan))
     }
 
-    fn document(&self, plan: Option<&RunPlan>) -> String {
+    fn document(&self, plan: Option<&Plan>) -> String {
         json_text(&DocumentOut {
             version: JOURNAL_VERSION,
             run_id: &self.run_id,
@@ -249,7 +249,7 @@ impl Journal {
     ///
     /// # Errors
     /// Those of [`Journal::from_json`], and `JOURNAL_INVALID` if there is no plan in it, or that of another run.
-    pub fn from_record(text: &str) -> Result<(RunPlan, Journal), LoadError> {
+    pub fn from_record(text: &str) -> Result<(Plan, Journal), LoadError> {
         let (journal, plan) = Journal::from_document(text)?;
         let plan = plan.ok_or_else(|| invalid("plan", "is missing: this is a journal without its plan"))?;
         if plan.run_id != journal.run_id {
@@ -258,7 +258,7 @@ impl Journal {
         Ok((plan, journal))
     }
 
-    fn from_document(text: &str) -> Result<(Journal, Option<RunPlan>), LoadError> {
+    fn from_document(text: &str) -> Result<(Journal, Option<Plan>), LoadError> {
         let document = read_text(text)?;
         check_version(&document, JOURNAL_VERSION, Code::JournalVersionUnsupported, Code::JournalInvalid)?;
         let document: DocumentIn = from_value(document).map_err(broken)?;
@@ -295,7 +295,7 @@ impl Journal {
 ///
 /// # Errors
 /// `JOURNAL_INVALID` with the place if the journal is not one that this plan can have led to.
-pub fn replay(plan: impl Into<Arc<RunPlan>>, journal: &Journal) -> Result<Replayed, LoadError> {
+pub fn replay(plan: impl Into<Arc<Plan>>, journal: &Journal) -> Result<Replayed, LoadError> {
     let plan = plan.into();
     if journal.run_id != plan.run_id {
         return Err(invalid("run_id", "the journal is of another run"));

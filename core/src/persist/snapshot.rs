@@ -3,7 +3,7 @@
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use crate::admission::plan::RunPlan;
+use crate::admission::plan::Plan;
 use crate::json::{self, json_text};
 use crate::lifecycle::invariants;
 use crate::lifecycle::run::{Life, Run};
@@ -19,7 +19,7 @@ pub const SNAPSHOT_VERSION: u64 = 1;
 
 #[derive(Serialize)]
 struct ContentOut<'r> {
-    plan: &'r RunPlan,
+    plan: &'r Plan,
     life: &'r Life,
     history: &'r [InteractionRecord],
 }
@@ -37,7 +37,7 @@ struct DocumentIn {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ContentIn {
-    plan: RunPlan,
+    plan: Plan,
     life: Life,
     history: Vec<InteractionRecord>,
 }
@@ -79,7 +79,7 @@ impl Run {
 }
 
 /// The text that the digest is made of is also the text that is written.
-fn content_text(plan: &RunPlan, life: &Life, history: &[InteractionRecord]) -> String {
+fn content_text(plan: &Plan, life: &Life, history: &[InteractionRecord]) -> String {
     json_text(&ContentOut { plan, life, history })
 }
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::engine::SchemaValidator;
 use super::graph::{self, DIALECTS, Dialect, Draft, MAX_PROBLEMS, Reading};
-use super::work::{self, Plan};
+use super::work::{self, CostModel};
 use super::{Check, MESSAGE_BYTES, SchemaProblem, Violation, guard, pattern};
 use crate::json::Document;
 use crate::text::{head, quoted};
@@ -32,7 +32,7 @@ pub(super) fn compile(text: &str, schema: &Value) -> Result<BuiltIn, Vec<SchemaP
     let pattern_weights = reading.patterns.iter().map(|text| pattern::weight(text)).collect();
     let bytes = |text: &&str| u64::try_from(text.len()).unwrap_or(u64::MAX);
     let pattern_bytes = reading.patterns.iter().map(bytes).collect();
-    let mut plan = Plan { nodes: reading.nodes, pattern_weights, pattern_bytes, weight: None };
+    let mut plan = CostModel { nodes: reading.nodes, pattern_weights, pattern_bytes, weight: None };
     plan.weight = order.and_then(|order| work::unfolded_weight(&plan, &order));
     Ok(BuiltIn { validator, plan })
 }
@@ -46,7 +46,7 @@ type Form = SerdeJson;
 /// A compiled schema, and what is known of it before any instance comes.
 pub(super) struct BuiltIn {
     validator: Validator<Form>,
-    pub(super) plan: Plan,
+    pub(super) plan: CostModel,
 }
 
 impl SchemaValidator for BuiltIn {

@@ -9,7 +9,7 @@ use super::graph::{Node, Union};
 use crate::json::{self, BYTES_PER_UNIT, Document, Instance, Look};
 
 /// The graph of an admitted schema, with what is known about it before any instance comes.
-pub(super) struct Plan {
+pub(super) struct CostModel {
     pub(super) nodes: Vec<Node>,
     /// Units per byte of text, for each pattern.
     pub(super) pattern_weights: Vec<u64>,
@@ -30,7 +30,7 @@ pub(super) const LIST_BUDGET: u64 = 400_000;
 /// Subschemas within subschemas during a check; each takes the validator up to a kilobyte of stack.
 pub(super) const MAX_NESTING: u64 = 512;
 
-impl Plan {
+impl CostModel {
     /// Whether the validator can be asked for a verdict.
     pub(super) fn allows_check(&self, instance: &Document<'_>) -> bool {
         self.weight.is_some_and(|weight| weight.saturating_mul(instance.size()) <= CHECK_BUDGET)
@@ -74,7 +74,7 @@ enum Part<'i, I> {
 }
 
 struct Walk<'p> {
-    plan: &'p Plan,
+    plan: &'p CostModel,
     left: u64,
     nesting: u64,
     /// Bytes of the path to the current part.
@@ -89,7 +89,7 @@ type Spent = Option<()>;
 type Visit<'p, 'i, I> = fn(&mut Walk<'p>, u32, Part<'i, I>) -> Spent;
 
 impl<'p> Walk<'p> {
-    fn new(plan: &'p Plan) -> Walk<'p> {
+    fn new(plan: &'p CostModel) -> Walk<'p> {
         Walk { plan, left: 0, nesting: 0, path: 0, unions: 0 }
     }
 
@@ -349,7 +349,7 @@ fn length(text: &str) -> u64 {
 }
 
 /// The unfolded weights of a schema without cycles, given its nodes with every subschema before what leads to it.
-pub(super) fn unfolded_weight(plan: &Plan, order: &[u32]) -> Option<u64> {
+pub(super) fn unfolded_weight(plan: &CostModel, order: &[u32]) -> Option<u64> {
     let mut known: BTreeMap<u32, Unfolded> = BTreeMap::new();
     for id in order {
         let node = plan.nodes.get(*id as usize)?;
@@ -371,7 +371,7 @@ struct Unfolded {
 }
 
 impl Unfolded {
-    fn of(plan: &Plan, node: &Node, known: &BTreeMap<u32, Unfolded>) -> Unfolded {
+    fn of(plan: &CostModel, node: &Node, known: &BTreeMap<u32, Unfolded>) -> Unfolded {
         let get = |id: &u32| known.get(id).copied().unwrap_or_default();
         let verdicts = |ids: &[u32]| ids.iter().map(|id| get(id).verdict).fold(0, u64::saturating_add);
         let marks = |ids: &[u32]| ids.iter().map(|id| get(id).marks).fold(0, u64::saturating_add);

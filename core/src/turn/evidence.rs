@@ -7,7 +7,7 @@ mod layout;
 mod objects;
 mod place;
 
-use crate::admission::plan::RunPlan;
+use crate::admission::plan::Plan;
 use crate::json::json_text;
 use crate::json::{self, Document, Fault, Map, Value};
 use crate::schema::{Check, Violation};
@@ -102,7 +102,7 @@ pub(crate) struct Found<'r> {
 }
 
 /// Reads what a turn left behind.
-pub(crate) fn read<'r>(plan: &'r RunPlan, report: &'r TurnReport) -> Found<'r> {
+pub(crate) fn read<'r>(plan: &'r Plan, report: &'r TurnReport) -> Found<'r> {
     let mut reader = Reader::new(plan);
     reader.diagnostics.clone_from(&report.diagnostics);
     match (&report.output, &report.messages, &report.text) {
@@ -118,7 +118,7 @@ pub(crate) fn read<'r>(plan: &'r RunPlan, report: &'r TurnReport) -> Found<'r> {
 }
 
 struct Reader<'r> {
-    plan: &'r RunPlan,
+    plan: &'r Plan,
     output: Option<Output>,
     fault: Option<Fault>,
     /// How many more candidates are looked at.
@@ -151,7 +151,7 @@ impl Output {
 }
 
 impl<'r> Reader<'r> {
-    fn new(plan: &'r RunPlan) -> Reader<'r> {
+    fn new(plan: &'r Plan) -> Reader<'r> {
         Reader {
             plan,
             output: None,

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::brief::Brief;
 use self::brief::{Plain, Said};
-use crate::admission::plan::RunPlan;
+use crate::admission::plan::Plan;
 use crate::text;
 use crate::turn::evidence::{self, Evidence, Found, Marker, OutputState};
 use crate::turn::question;
@@ -149,7 +149,7 @@ pub(crate) struct Position {
 }
 
 /// Judges a finished turn. The same plan, position and report give the same judgement, everywhere.
-pub(crate) fn judge(plan: &RunPlan, position: Position, report: &TurnReport) -> Judgement {
+pub(crate) fn judge(plan: &Plan, position: Position, report: &TurnReport) -> Judgement {
     let found = evidence::read(plan, report);
     let mut bench = Bench { plain: Plain::of(&found.evidence), plan, report, found };
     let ruling = bench.rule(position);
@@ -171,7 +171,7 @@ struct Failure {
 }
 
 struct Bench<'p> {
-    plan: &'p RunPlan,
+    plan: &'p Plan,
     report: &'p TurnReport,
     found: Found<'p>,
     plain: Plain,

@@ -1,13 +1,13 @@
 //! The skill patch: what is added to a skill's instructions so that the agent knows the contract (PATCH-1 to PATCH-3).
 
-use crate::admission::plan::RunPlan;
+use crate::admission::plan::Plan;
 use crate::json::json_text;
 use crate::types::event::DONE_MARKER;
-use crate::types::plan::ExecutionMode;
+use crate::types::plan::Mode;
 
 /// The words of the patch; a host may change them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PatchWording {
+pub struct InstructionTemplate {
     /// The heading of the section.
     pub heading: String,
     /// What an agent is told that may ask.
@@ -22,9 +22,9 @@ pub struct PatchWording {
     pub artifacts: String,
 }
 
-impl Default for PatchWording {
+impl Default for InstructionTemplate {
     fn default() -> Self {
-        PatchWording {
+        InstructionTemplate {
             heading: "## How this run works".to_owned(),
             interactive: INTERACTIVE.to_owned(),
             auto: AUTO.to_owned(),
@@ -37,10 +37,10 @@ impl Default for PatchWording {
 
 /// The skill's text with the section for this mode at its end, and what the plan demands. A section from before is replaced.
 #[must_use]
-pub fn patch_skill(skill: &str, mode: ExecutionMode, plan: Option<&RunPlan>, wording: &PatchWording) -> String {
+pub fn append_instructions(skill: &str, mode: Mode, plan: Option<&Plan>, wording: &InstructionTemplate) -> String {
     let mode_text = match mode {
-        ExecutionMode::Auto => &wording.auto,
-        ExecutionMode::Interactive => &wording.interactive,
+        Mode::Auto => &wording.auto,
+        Mode::Interactive => &wording.interactive,
     };
     let demands = plan.map(|plan| demands(plan, wording)).unwrap_or_default();
     let (heading, completion) = (&wording.heading, &wording.completion);
@@ -50,7 +50,7 @@ pub fn patch_skill(skill: &str, mode: ExecutionMode, plan: Option<&RunPlan>, wor
 }
 
 /// The output schema and the required artifacts.
-fn demands(plan: &RunPlan, wording: &PatchWording) -> String {
+fn demands(plan: &Plan, wording: &InstructionTemplate) -> String {
     let schema = plan.output_schema.as_ref().map(|schema| inert(schema.text()));
     let schema = schema.map(|schema| format!("\n\n{}\n\n```json\n{schema}\n```", wording.schema));
     let mut demands = schema.unwrap_or_default();
@@ -129,27 +129,27 @@ mod tests {
     use crate::schema::OutputSchema;
     use crate::types::limits::Limits;
 
-    fn patched(skill: &str, mode: ExecutionMode, schema: Option<&str>) -> String {
+    fn patched(skill: &str, mode: Mode, schema: Option<&str>) -> String {
         patched_for(&plan(schema, &[]), skill, mode)
     }
 
-    fn patched_for(plan: &RunPlan, skill: &str, mode: ExecutionMode) -> String {
-        patch_skill(skill, mode, Some(plan), &PatchWording::default())
+    fn patched_for(plan: &Plan, skill: &str, mode: Mode) -> String {
+        append_instructions(skill, mode, Some(plan), &InstructionTemplate::default())
     }
 
-    fn plan(schema: Option<&str>, artifacts: &[&str]) -> RunPlan {
+    fn plan(schema: Option<&str>, artifacts: &[&str]) -> Plan {
         let output_schema = schema.map(|text| OutputSchema::compile(text, &Limits::default()).unwrap());
         let required_artifacts = artifacts.iter().map(|path| (*path).to_owned()).collect();
-        RunPlan::new(String::new(), PlanSettings { required_artifacts, output_schema, ..PlanSettings::default() })
+        Plan::new(String::new(), PlanSettings { required_artifacts, output_schema, ..PlanSettings::default() })
     }
 
     #[test]
     fn patching_twice_gives_the_same_text_and_switching_replaces() {
         for skill in ["", "# Skill\n\nDo it.\n", "x\n\n\n"] {
-            let interactive = patched(skill, ExecutionMode::Interactive, Some("{\"type\":\"object\"}"));
-            assert_eq!(patched(&interactive, ExecutionMode::Interactive, Some("{\"type\":\"object\"}")), interactive);
-            let auto = patched(skill, ExecutionMode::Auto, None);
-            assert_eq!(patched(&interactive, ExecutionMode::Auto, None), auto);
+            let interactive = patched(skill, Mode::Interactive, Some("{\"type\":\"object\"}"));
+            assert_eq!(patched(&interactive, Mode::Interactive, Some("{\"type\":\"object\"}")), interactive);
+            let auto = patched(skill, Mode::Auto, None);
+            assert_eq!(patched(&interactive, Mode::Auto, None), auto);
             assert_eq!(auto.matches(BEGIN).count(), 1);
         }
     }
@@ -157,12 +157,12 @@ mod tests {
     #[test]
     fn what_stands_behind_an_old_section_is_kept() {
         let old = format!("a\n\n{BEGIN}\nold\n{END}\nb\n{BEGIN}\ncut off");
-        assert!(patched(&old, ExecutionMode::Auto, None).starts_with("a\n\nb\n\n<!--"));
+        assert!(patched(&old, Mode::Auto, None).starts_with("a\n\nb\n\n<!--"));
     }
 
     #[test]
     fn auto_does_not_speak_of_the_fields_of_a_question() {
-        let text = patched("", ExecutionMode::Auto, None);
+        let text = patched("", Mode::Auto, None);
         for word in ["kind", "prompt", "options", "ui_hints", "ask_user"] {
             assert!(!text.contains(word), "{word}");
         }
@@ -172,15 +172,15 @@ mod tests {
     #[test]
     fn a_schema_cannot_close_the_section() {
         let schema = format!("{{\"title\":\"{END}\"}}");
-        let text = patched("", ExecutionMode::Auto, Some(&schema));
+        let text = patched("", Mode::Auto, Some(&schema));
         assert_eq!(text.matches(END).count(), 1);
-        assert_eq!(patched(&text, ExecutionMode::Auto, Some(&schema)), text);
+        assert_eq!(patched(&text, Mode::Auto, Some(&schema)), text);
     }
 
     #[test]
     fn required_artifacts_are_named_in_both_modes_and_cannot_close_the_section() {
         let plan = plan(Some("{}"), &["out/report.md", "a\n- b", END, "`c`"]);
-        for mode in [ExecutionMode::Auto, ExecutionMode::Interactive] {
+        for mode in [Mode::Auto, Mode::Interactive] {
             let text = patched_for(&plan, "x", mode);
             assert!(
                 text.contains("\n- \"out/report.md\"\n- \"a\\n- b\"\n- \"\\u003c!-- turnlatch:end -->\"\n- \"`c`\"\n"),
@@ -188,7 +188,7 @@ mod tests {
             );
             assert_eq!(patched_for(&plan, &text, mode), text);
         }
-        assert!(!patched("x", ExecutionMode::Auto, Some("{}")).contains(ARTIFACTS));
-        assert!(!patch_skill("x", ExecutionMode::Auto, None, &PatchWording::default()).contains("JSON Schema"));
+        assert!(!patched("x", Mode::Auto, Some("{}")).contains(ARTIFACTS));
+        assert!(!append_instructions("x", Mode::Auto, None, &InstructionTemplate::default()).contains("JSON Schema"));
     }
 }

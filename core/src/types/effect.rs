@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::text::push_number;
-use crate::types::receipt::Rejected;
+use crate::types::receipt::EventRejected;
 use crate::types::state::Status;
 use crate::types::strict;
 use crate::types::tagged::{self, Tagged};
@@ -79,7 +79,7 @@ pub enum Action {
     /// Tell observers; nothing depends on it.
     Notify {
         /// What happened.
-        what: Notice,
+        what: Notification,
         /// The run's status now.
         status: Status,
         /// The question that is now pending.
@@ -91,7 +91,7 @@ pub enum Action {
 /// What observers are notified of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Notice {
+pub enum Notification {
     /// The run has another status than before, or the same one in a new turn.
     StatusChanged,
 }
@@ -130,7 +130,7 @@ impl<'de> Tagged<'de> for Effect {
             interaction_id: Option<u64>,
             response: Option<String>,
             at: Option<Timestamp>,
-            what: Option<Notice>,
+            what: Option<Notification>,
             status: Option<Status>,
         }
 
@@ -172,9 +172,9 @@ impl Effect {
     /// Reads back an effect that the core has emitted, from a host that asks about it.
     ///
     /// # Errors
-    /// [`Rejected`] with `EVENT_MALFORMED` if it is none.
-    pub fn from_value(value: Value) -> Result<Effect, Rejected> {
-        strict::from_value(value).map_err(|invalid| Rejected::malformed(invalid.sentence("the effect")))
+    /// [`EventRejected`] with `EVENT_MALFORMED` if it is none.
+    pub fn from_value(value: Value) -> Result<Effect, EventRejected> {
+        strict::from_value(value).map_err(|invalid| EventRejected::malformed(invalid.sentence("the effect")))
     }
 }
 

@@ -9,7 +9,7 @@ use crate::text;
 use crate::turn::gate::Judged;
 use crate::types::codes::{Code, Note};
 use crate::types::limits::Limits;
-use crate::types::receipt::Rejected;
+use crate::types::receipt::EventRejected;
 use crate::types::stream::Stream;
 use crate::types::strict;
 use crate::types::tagged::{self, NoMembers, Tagged};
@@ -175,22 +175,22 @@ impl Event {
     /// Reads an event from its JSON text.
     ///
     /// # Errors
-    /// [`Rejected`] with `EVENT_MALFORMED` if it is not one event in the documented form.
-    pub fn from_json(text: &str) -> Result<Event, Rejected> {
+    /// [`EventRejected`] with `EVENT_MALFORMED` if it is not one event in the documented form.
+    pub fn from_json(text: &str) -> Result<Event, EventRejected> {
         Event::from_value(parse(text)?)
     }
 
     /// Reads an event from a value that a binding made of its runtime's own data.
     ///
     /// # Errors
-    /// [`Rejected`] with `EVENT_MALFORMED` if it is not one event in the documented form.
-    pub fn from_value(value: Value) -> Result<Event, Rejected> {
+    /// [`EventRejected`] with `EVENT_MALFORMED` if it is not one event in the documented form.
+    pub fn from_value(value: Value) -> Result<Event, EventRejected> {
         // These stand in journals only.
         if let Some(name @ ("created" | "turn_decided")) = value.get("type").and_then(Value::as_str) {
-            return Err(Rejected::malformed(format!("the event {}", not_an_event(name))));
+            return Err(EventRejected::malformed(format!("the event {}", not_an_event(name))));
         }
         let event: Event =
-            strict::from_value(value).map_err(|invalid| Rejected::malformed(invalid.sentence("the event")))?;
+            strict::from_value(value).map_err(|invalid| EventRejected::malformed(invalid.sentence("the event")))?;
         event.check_form()?;
         Ok(event)
     }
@@ -199,10 +199,10 @@ impl Event {
     /// written as JSON and read back.
     ///
     /// # Errors
-    /// [`Rejected`] with `EVENT_MALFORMED` if the event is no finished turn, or has another content.
-    pub fn with_text(mut self, text: &str) -> Result<Event, Rejected> {
+    /// [`EventRejected`] with `EVENT_MALFORMED` if the event is no finished turn, or has another content.
+    pub fn with_text(mut self, text: &str) -> Result<Event, EventRejected> {
         let Event::TurnFinished(report) = &mut self else {
-            return Err(Rejected::malformed("only `turn_finished` has a text"));
+            return Err(EventRejected::malformed("only `turn_finished` has a text"));
         };
         report.text = Some(text.to_owned());
         self.check_form()?;
@@ -225,22 +225,24 @@ impl Event {
     }
 
     /// Checks what the types alone do not say.
-    pub(crate) fn check_form(&self) -> Result<(), Rejected> {
+    pub(crate) fn check_form(&self) -> Result<(), EventRejected> {
         match self {
             Event::TurnFinished(report) => report.check_form(),
             Event::Reply(Reply { idempotency_key: Some(key), .. })
                 if key.is_empty() || is_longer(key, MAX_KEY_CHARACTERS) =>
             {
-                Err(Rejected::malformed(format!("`idempotency_key` must have 1 to {MAX_KEY_CHARACTERS} characters")))
+                Err(EventRejected::malformed(format!(
+                    "`idempotency_key` must have 1 to {MAX_KEY_CHARACTERS} characters"
+                )))
             }
             Event::Reply(reply) if json::depth(&reply.response) > Limits::MAX_JSON_DEPTH => {
-                Err(Rejected::malformed(format!("`response` is nested deeper than {}", Limits::MAX_JSON_DEPTH)))
+                Err(EventRejected::malformed(format!("`response` is nested deeper than {}", Limits::MAX_JSON_DEPTH)))
             }
             Event::Cancel { reason: Some(reason) } if is_longer(reason, MAX_REASON_CHARACTERS) => {
-                Err(Rejected::malformed(format!("`reason` must have at most {MAX_REASON_CHARACTERS} characters")))
+                Err(EventRejected::malformed(format!("`reason` must have at most {MAX_REASON_CHARACTERS} characters")))
             }
             Event::TurnDecided(turn) if !turn.judged.is_coherent() => {
-                Err(Rejected::malformed("the recorded decision does not fit what the run goes on with"))
+                Err(EventRejected::malformed("the recorded decision does not fit what the run goes on with"))
             }
             _ => Ok(()),
         }
@@ -270,21 +272,21 @@ impl TurnReport {
             .count()
     }
 
-    fn check_form(&self) -> Result<(), Rejected> {
+    fn check_form(&self) -> Result<(), EventRejected> {
         if self.contents() > 1 {
-            return Err(Rejected::malformed(format!("a turn {ONE_CONTENT}")));
+            return Err(EventRejected::malformed(format!("a turn {ONE_CONTENT}")));
         }
         // A page that shows runs has no agents, and is spared the decoders.
         if self.stream.is_some() && !cfg!(feature = "streams") {
-            return Err(Rejected::malformed("a turn has a `stream`, which this build cannot decode"));
+            return Err(EventRejected::malformed("a turn has a `stream`, which this build cannot decode"));
         }
         if self.stream.is_some() && self.exit_code.is_some() {
-            return Err(Rejected::malformed("a turn has its exit code in `stream` if it has a stream"));
+            return Err(EventRejected::malformed("a turn has its exit code in `stream` if it has a stream"));
         }
         if self.diagnostics.len() > MAX_NOTES
             || self.diagnostics.iter().any(|note| is_longer(&note.message, MAX_NOTE_CHARACTERS))
         {
-            return Err(Rejected::malformed(format!(
+            return Err(EventRejected::malformed(format!(
                 "`diagnostics` must be at most {MAX_NOTES}, of at most {MAX_NOTE_CHARACTERS} characters each"
             )));
         }
@@ -292,13 +294,13 @@ impl TurnReport {
             && !is_code(reason)
         {
             let found = text::quoted(reason);
-            return Err(Rejected::malformed(format!(
+            return Err(EventRejected::malformed(format!(
                 "`failure_reason` must be a code such as `TIMEOUT` (A-Z, 0-9 and _, at most 64), found {found}"
             )));
         }
         if self.session_handle.as_ref().is_some_and(|handle| is_longer(handle, MAX_HANDLE_CHARACTERS)) {
             let message = format!("`session_handle` must have at most {MAX_HANDLE_CHARACTERS} characters");
-            return Err(Rejected::malformed(message));
+            return Err(EventRejected::malformed(message));
         }
         Ok(())
     }
@@ -317,11 +319,11 @@ impl Timestamp {
     /// Reads a time from outside: a whole number of milliseconds in range.
     ///
     /// # Errors
-    /// [`Rejected`] with `EVENT_MALFORMED` for anything else.
-    pub fn from_json(value: &Value) -> Result<Timestamp, Rejected> {
-        json::whole_number(value)
-            .and_then(Timestamp::from_millis)
-            .ok_or_else(|| Rejected::malformed("a time is a whole number of milliseconds from 0 to 9007199254740991"))
+    /// [`EventRejected`] with `EVENT_MALFORMED` for anything else.
+    pub fn from_json(value: &Value) -> Result<Timestamp, EventRejected> {
+        json::whole_number(value).and_then(Timestamp::from_millis).ok_or_else(|| {
+            EventRejected::malformed("a time is a whole number of milliseconds from 0 to 9007199254740991")
+        })
     }
 }
 
@@ -397,9 +399,9 @@ fn is_no_output(output: &Option<Value>) -> bool {
     matches!(output, None | Some(Value::Null))
 }
 
-fn parse(text: &str) -> Result<Value, Rejected> {
+fn parse(text: &str) -> Result<Value, EventRejected> {
     json::parse_value(text, MAX_EVENT_DEPTH)
-        .map_err(|fault| Rejected::malformed(format!("the event cannot be read: {fault}")))
+        .map_err(|fault| EventRejected::malformed(format!("the event cannot be read: {fault}")))
 }
 
 fn not_an_event(name: &str) -> String {

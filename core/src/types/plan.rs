@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Whether a run may ask.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ExecutionMode {
+pub enum Mode {
     /// Nobody is asked.
     #[default]
     Auto,
@@ -54,13 +54,13 @@ pub(crate) const DEFAULT_SESSION_TIMEOUT_SEC: u64 = 1200;
 /// The longest wait that can be asked for: ten years. A larger number is a time in milliseconds, or an accident.
 pub(crate) const MAX_SESSION_TIMEOUT_SEC: u64 = 315_360_000;
 
-impl ExecutionMode {
+impl Mode {
     /// The mode on the wire.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            ExecutionMode::Auto => "auto",
-            ExecutionMode::Interactive => "interactive",
+            Mode::Auto => "auto",
+            Mode::Interactive => "interactive",
         }
     }
 }

@@ -88,7 +88,7 @@ impl Receipt {
 /// An event that was not applied; the run is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{code}: {message}")]
-pub struct Rejected {
+pub struct EventRejected {
     /// Why, as a stable code.
     pub code: Code,
     /// What was found and what was expected.
@@ -98,14 +98,14 @@ pub struct Rejected {
     pub receipt: Option<Box<Receipt>>,
 }
 
-impl Rejected {
-    pub(crate) fn malformed(message: impl Into<String>) -> Rejected {
-        Rejected { code: Code::EventMalformed, message: message.into(), receipt: None }
+impl EventRejected {
+    pub(crate) fn malformed(message: impl Into<String>) -> EventRejected {
+        EventRejected { code: Code::EventMalformed, message: message.into(), receipt: None }
     }
 
-    pub(crate) fn with_receipt(code: Code, message: impl Into<String>, mut receipt: Receipt) -> Rejected {
+    pub(crate) fn with_receipt(code: Code, message: impl Into<String>, mut receipt: Receipt) -> EventRejected {
         receipt.code = Some(code);
-        Rejected { code, message: message.into(), receipt: Some(Box::new(receipt)) }
+        EventRejected { code, message: message.into(), receipt: Some(Box::new(receipt)) }
     }
 
     /// The stable code.

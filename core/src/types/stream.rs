@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::types::receipt::Rejected;
+use crate::types::receipt::EventRejected;
 use crate::types::strict;
 
 /// Everything that an agent's process printed in a turn.
@@ -53,8 +53,8 @@ impl Stream {
     /// Reads a stream from a value that a binding made of its runtime's own data.
     ///
     /// # Errors
-    /// [`Rejected`] with `EVENT_MALFORMED` if it is not in the documented form.
-    pub fn from_value(value: Value) -> Result<Stream, Rejected> {
-        strict::from_value(value).map_err(|invalid| Rejected::malformed(invalid.sentence("the stream")))
+    /// [`EventRejected`] with `EVENT_MALFORMED` if it is not in the documented form.
+    pub fn from_value(value: Value) -> Result<Stream, EventRejected> {
+        strict::from_value(value).map_err(|invalid| EventRejected::malformed(invalid.sentence("the stream")))
     }
 }

@@ -3,7 +3,7 @@
 import { Pool } from 'pg';
 import { Journal, type Plan, type Receipt } from 'turnlatch';
 import { DbosDriver } from 'turnlatch/dbos';
-import { DriverMisused, RunUnknown, StoreConflict } from 'turnlatch/driver';
+import { DriverUsageError, RunNotFoundError, StoreConflictError } from 'turnlatch/driver';
 import { runExists } from './errors.js';
 import type { Host, HostParts, SlotsView } from './host.js';
 import { inWords, log } from './log.js';
@@ -60,7 +60,7 @@ export class DbosHost implements Host {
 			await this.#driver.open();
 			await this.jobs.open();
 		} catch (error) {
-			const why = error instanceof DriverMisused ? error.message : `the database cannot be used: ${inWords(error)}`;
+			const why = error instanceof DriverUsageError ? error.message : `the database cannot be used: ${inWords(error)}`;
 			throw new SettingsInvalid(why);
 		}
 		this.#following = this.#follow();
@@ -95,7 +95,7 @@ export class DbosHost implements Host {
 				await folder.replace();
 			});
 		} catch (error) {
-			throw error instanceof StoreConflict ? runExists() : error;
+			throw error instanceof StoreConflictError ? runExists() : error;
 		} finally {
 			await folder.discard();
 		}
@@ -107,13 +107,13 @@ export class DbosHost implements Host {
 
 	async snapshot(runId: string): Promise<string> {
 		const snapshot = await this.jobs.snapshot(runId);
-		if (snapshot === undefined) throw new RunUnknown(runId);
+		if (snapshot === undefined) throw new RunNotFoundError(runId);
 		return snapshot;
 	}
 
 	async lines(runId: string, after = 0): Promise<string[]> {
 		const lines = await this.jobs.lines(runId, after);
-		if (lines.length === 0 && !(await this.jobs.exists(runId))) throw new RunUnknown(runId);
+		if (lines.length === 0 && !(await this.jobs.exists(runId))) throw new RunNotFoundError(runId);
 		return lines;
 	}
 

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Journal, Plan, Receipt } from 'turnlatch';
-import { Driver, DriverMisused, LocalSlots, LocalTimers, RunUnknown } from 'turnlatch/driver';
+import { Driver, DriverUsageError, LocalSlots, LocalTimers, RunNotFoundError } from 'turnlatch/driver';
 import { type Database, openDatabase } from './database.js';
 import { runExists } from './errors.js';
 import type { Host, HostParts, SlotsView } from './host.js';
@@ -128,7 +128,7 @@ export class EmbeddedHost implements Host {
 				this.#driver.forget(runId);
 				return;
 			} catch (error) {
-				if (!(error instanceof DriverMisused)) throw error;
+				if (!(error instanceof DriverUsageError)) throw error;
 				await sleep(TRY_AGAIN_MS, undefined, { ref: false });
 			}
 		}
@@ -140,7 +140,7 @@ export class EmbeddedHost implements Host {
 			using run = this.#driver.run(runId);
 			return run.ended;
 		} catch (error) {
-			if (error instanceof RunUnknown) return false;
+			if (error instanceof RunNotFoundError) return false;
 			throw error;
 		}
 	}

@@ -2,7 +2,7 @@
 
 import { readFileSync, realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { type DecoderOptions, Rejected, StreamDecoder, type StreamFormat } from 'turnlatch';
+import { type DecoderOptions, EventRejectedError, StreamDecoder, type StreamFormat } from 'turnlatch';
 import { inWords } from './log.js';
 import { isSecret, SettingsInvalid } from './settings.js';
 
@@ -133,7 +133,7 @@ function streamOf(format: unknown, member: string, how: DecoderOptions = {}): St
 	try {
 		new StreamDecoder(format as StreamFormat, how).free();
 	} catch (error) {
-		if (!(error instanceof Rejected)) throw error;
+		if (!(error instanceof EventRejectedError)) throw error;
 		throw new Wrong(`${member}: ${error.message}`);
 	}
 	return format as StreamFormat;

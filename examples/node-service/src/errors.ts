@@ -1,6 +1,6 @@
 /** How the service says no: the core's codes with the core's HTTP statuses, in one form. */
 
-import { codes, type Receipt, Refused, Rejected, TurnlatchError } from 'turnlatch';
+import { codes, type Receipt, AdmissionError, EventRejectedError, TurnlatchError } from 'turnlatch';
 
 const HTTP = new Map(codes().map(({ code, http }) => [code, http]));
 const MEANINGS = new Map(codes().map(({ code, meaning }) => [code, meaning]));
@@ -29,7 +29,7 @@ export interface JsonAnswer {
 /** Throws the error of a request that was not taken although the run changed: a sticky wait's deadline had passed. */
 export function checkTaken(receipt: Receipt): void {
 	const { code } = receipt;
-	if (code !== undefined) throw new Rejected(code, MEANINGS.get(code) ?? code, receipt);
+	if (code !== undefined) throw new EventRejectedError(code, MEANINGS.get(code) ?? code, receipt);
 }
 
 /** Data as JSON text without spaces. `JSON.stringify` alone refuses bigints, which is how large integers come. */
@@ -47,7 +47,7 @@ export function errorAnswer(error: unknown): JsonAnswer | undefined {
 	const status = HTTP.get(error.code);
 	if (status === undefined) return undefined;
 	const { code, message } = error;
-	const details = error instanceof Refused ? { problems: error.details } : error.details;
+	const details = error instanceof AdmissionError ? { problems: error.details } : error.details;
 	const headers = error instanceof NotServed ? error.headers : {};
 	return { status, headers, text: compact({ error: { code, message, details } }) };
 }

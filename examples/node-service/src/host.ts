@@ -16,7 +16,7 @@ export interface SlotsView {
 	readonly waiting: number;
 }
 
-/** Drives runs and keeps them. What throws `RunUnknown` does so for whatever is not the id of a run. */
+/** Drives runs and keeps them. What throws `RunNotFoundError` does so for whatever is not the id of a run. */
 export interface Host {
 	readonly jobs: Jobs;
 	/** Goes on with what was left. */
@@ -32,11 +32,11 @@ export interface Host {
 	make(plan: Plan, skill: string, folder: NewFolder): Promise<void>;
 	/** Tells a run an event, as JSON text. The receipt, if it was a request. */
 	tell(runId: string, event: string): Promise<Receipt | undefined>;
-	/** The run as it was saved last. Throws `RunUnknown`. */
+	/** The run as it was saved last. Throws `RunNotFoundError`. */
 	snapshot(runId: string): Promise<string>;
-	/** The lines of its journal after a revision. Throws `RunUnknown`. */
+	/** The lines of its journal after a revision. Throws `RunNotFoundError`. */
 	lines(runId: string, after?: number): Promise<string[]>;
-	/** Its journal. Throws `RunUnknown`. */
+	/** Its journal. Throws `RunNotFoundError`. */
 	journal(runId: string): Promise<Journal>;
 	slots(): Promise<SlotsView>;
 	/** How many runs have not ended, by their status. */

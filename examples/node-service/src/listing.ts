@@ -1,7 +1,7 @@
 /** The list of jobs: what may be asked, and one page of it. */
 
 import { setImmediate as othersFirst } from 'node:timers/promises';
-import { NotLoaded, Run, type Status } from 'turnlatch';
+import { LoadError, Run, type Status } from 'turnlatch';
 import { compact, NotServed } from './errors.js';
 import type { Host } from './host.js';
 import type { JobRow } from './jobs.js';
@@ -106,7 +106,7 @@ export class Listing {
 		try {
 			return await this.#view(row);
 		} catch (error) {
-			if (!(error instanceof NotLoaded)) throw error;
+			if (!(error instanceof LoadError)) throw error;
 			log.warning`run ${row.run_id} is not listed: ${error.code}: ${error.message}`;
 			return undefined;
 		}

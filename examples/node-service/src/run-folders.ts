@@ -6,7 +6,7 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Plan } from 'turnlatch';
 import { memberLaidOut } from './json-text.js';
-import { copyForRun, type Skill } from './skills.js';
+import { copyForRun, type SkillFolder } from './skills.js';
 
 /** `runs/<run_id>` with `skill`, `work` and `prompt.md`. Run ids are checked by the core and are names of files. */
 export class RunFolders {
@@ -32,7 +32,7 @@ export class RunFolders {
 	}
 
 	/** Everything that the run's turns will need, to be made before the run is. */
-	new(skill: Skill, plan: Plan, request: string): NewFolder {
+	new(skill: SkillFolder, plan: Plan, request: string): NewFolder {
 		return new NewFolder(this.#runs, plan.runId, async (folder) => {
 			const instructions = await copyForRun(skill, join(folder, 'skill'), plan);
 			await mkdir(join(folder, 'work'));

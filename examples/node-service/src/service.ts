@@ -5,7 +5,7 @@ import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { admit, type Receipt, Run, readJob, requestEventJson, version } from 'turnlatch';
-import { RunUnknown } from 'turnlatch/driver';
+import { RunNotFoundError } from 'turnlatch/driver';
 import type { Said } from 'turnlatch/node';
 import { Agents } from './agents.js';
 import { type Database, own } from './database.js';
@@ -129,7 +129,7 @@ export class Service {
 		try {
 			return await this.host.snapshot(runId);
 		} catch (error) {
-			if (error instanceof RunUnknown) throw new NotServed('RUN_UNKNOWN', 'there is no run of this id');
+			if (error instanceof RunNotFoundError) throw new NotServed('RUN_UNKNOWN', 'there is no run of this id');
 			throw error;
 		}
 	}

@@ -3,7 +3,7 @@
 import { realpathSync } from 'node:fs';
 import { cp, lstat, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { describeSkill, type ExecutionMode, type Manifest, type Plan, patchSkill } from 'turnlatch';
+import { describeSkill, type ExecutionMode, type Skill, type Plan, appendInstructions } from 'turnlatch';
 import { NotServed } from './errors.js';
 import { inWords, log } from './log.js';
 import { isIn, realFileIn, realPath } from './paths.js';
@@ -17,11 +17,11 @@ export function isSkillName(name: string): boolean {
 }
 
 /** A skill as it is in its folder now. */
-export interface Skill {
+export interface SkillFolder {
 	readonly name: string;
 	readonly folder: string;
 	readonly text: string;
-	readonly manifest: Manifest;
+	readonly manifest: Skill;
 }
 
 /** The real folders directly in one folder. */
@@ -33,7 +33,7 @@ export class Skills {
 	}
 
 	/** Reads a skill, or throws `SKILL_UNKNOWN`. */
-	async open(name: string): Promise<Skill> {
+	async open(name: string): Promise<SkillFolder> {
 		const skill = isSkillName(name) ? await this.#read(name) : undefined;
 		if (skill === undefined) throw new NotServed('SKILL_UNKNOWN', 'there is no skill of this name');
 		return skill;
@@ -50,7 +50,7 @@ export class Skills {
 		return described;
 	}
 
-	async #read(name: string): Promise<Skill | undefined> {
+	async #read(name: string): Promise<SkillFolder | undefined> {
 		const folder = await realPath(join(this.#folder, name));
 		// A link that leads out is no skill.
 		if (folder === undefined || dirname(folder) !== this.#folder) return undefined;
@@ -74,14 +74,14 @@ export class Skills {
 }
 
 /** Copies the skill's folder as it is now, with the run's instructions in its SKILL.md. Gives that text. */
-export async function copyForRun(skill: Skill, to: string, plan: Plan): Promise<string> {
+export async function copyForRun(skill: SkillFolder, to: string, plan: Plan): Promise<string> {
 	await cp(skill.folder, to, {
 		recursive: true,
 		preserveTimestamps: true,
 		verbatimSymlinks: true,
 		filter: (path) => staysIn(skill.folder, path),
 	});
-	const patched = patchSkill(skill.text, plan.toData().execution_mode as ExecutionMode, plan);
+	const patched = appendInstructions(skill.text, plan.toData().execution_mode as ExecutionMode, plan);
 	const instructions = join(to, 'SKILL.md');
 	// It may be a link to another file of the skill.
 	await rm(instructions);

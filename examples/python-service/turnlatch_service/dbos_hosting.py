@@ -8,7 +8,7 @@ import psycopg
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from turnlatch import Applied, DriverMisused, Plan, StoreConflict
+from turnlatch import DriverUsageError, Plan, StoreConflictError, Transition
 from turnlatch.hosts.dbos import DbosDriver
 from turnlatch.types import Event
 
@@ -49,7 +49,7 @@ class DbosHosting:
         try:
             await self._driver.open()
             await self._driver.write(dbos_jobs.prepare)
-        except DriverMisused as misused:
+        except DriverUsageError as misused:
             raise SettingsInvalid(misused.message) from None
         except (SQLAlchemyError, psycopg.Error) as error:
             await self._driver.close()
@@ -85,12 +85,12 @@ class DbosHosting:
         try:
             await asyncio.to_thread(folder.prepare)
             await self._driver.start(plan, beside)
-        except StoreConflict:
+        except StoreConflictError:
             raise taken from None
         finally:
             await asyncio.to_thread(folder.discard)
 
-    async def tell(self, run_id: str, event: Event) -> Applied:
+    async def tell(self, run_id: str, event: Event) -> Transition:
         """Applies an event."""
         return await self._driver.tell(run_id, event)
 

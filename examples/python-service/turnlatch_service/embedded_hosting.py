@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
 
-from turnlatch import Applied, AsyncioTimers, Driver, DriverMisused, LocalSlots, Plan, RunUnknown
+from turnlatch import AsyncioTimers, Driver, DriverUsageError, LocalSlots, Plan, RunNotFoundError, Transition
 from turnlatch.types import Event
 
 from .agents import Agents
@@ -80,13 +80,13 @@ class EmbeddedHosting:
             finally:
                 await asyncio.to_thread(folder.discard)
 
-    async def tell(self, run_id: str, event: Event) -> Applied:
+    async def tell(self, run_id: str, event: Event) -> Transition:
         """Applies an event."""
         try:
             return await self._driver.tell(run_id, event)
         finally:
             # Telling an ended run something takes it into memory again.
-            with contextlib.suppress(RunUnknown):
+            with contextlib.suppress(RunNotFoundError):
                 if self._driver.run(run_id).ended:
                     self._forget_soon(run_id)
 
@@ -143,7 +143,7 @@ class EmbeddedHosting:
                 await self._driver.settled(run_id)
                 self._driver.forget(run_id)
                 return
-            except DriverMisused:
+            except DriverUsageError:
                 await asyncio.sleep(_TRY_AGAIN_SEC)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:

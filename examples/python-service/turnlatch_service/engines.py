@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from turnlatch import Rejected, StreamDecoder
+from turnlatch import EventRejectedError, StreamDecoder
 
 from .settings import SettingsInvalid, is_secret
 
@@ -135,7 +135,7 @@ def _sticky(given: dict[str, Any], stream_of_engine: str) -> Sticky:
         raise ValueError("sticky.end_of_turn is one line of text")
     try:
         StreamDecoder(stream, sticky=True, end_of_turn=end_of_turn)
-    except Rejected as rejected:
+    except EventRejectedError as rejected:
         raise ValueError(f"sticky: {rejected.message}") from None
     return Sticky(command, stream, end_of_turn)
 
@@ -146,7 +146,7 @@ def _stream(given: dict[str, Any], default: str, which: str) -> str:
         raise ValueError(f"{which} is the name of a format")
     try:
         StreamDecoder(stream)
-    except Rejected as rejected:
+    except EventRejectedError as rejected:
         raise ValueError(f"{which}: {rejected.message}") from None
     return stream
 

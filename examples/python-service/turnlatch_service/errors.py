@@ -8,7 +8,7 @@ from typing import Any
 
 from fastapi import Response
 
-from turnlatch import Refused, Rejected, TurnlatchError, codes
+from turnlatch import AdmissionError, EventRejectedError, TurnlatchError, codes
 from turnlatch.types import Receipt
 
 _HTTP = {info["code"]: info["http"] for info in codes()}
@@ -26,7 +26,7 @@ class NotServed(TurnlatchError):
 def check_taken(receipt: Receipt) -> None:
     """Raises the error of a request that was refused while the run changed: a sticky wait's deadline had passed."""
     if (code := receipt.get("code")) is not None:
-        raise Rejected(code, _MEANINGS[code], receipt)
+        raise EventRejectedError(code, _MEANINGS[code], receipt)
 
 
 def compact(data: Any) -> str:
@@ -41,7 +41,7 @@ def json_response(text: str, status: int = 200, headers: Mapping[str, str] | Non
 
 def error_response(error: TurnlatchError) -> Response:
     """The error as clients see it."""
-    details = {"problems": error.details} if isinstance(error, Refused) else error.details
+    details = {"problems": error.details} if isinstance(error, AdmissionError) else error.details
     body = compact({"error": {"code": error.code, "message": error.message, "details": details}})
     headers = error.headers if isinstance(error, NotServed) else None
     return json_response(body, _HTTP[error.code], headers)

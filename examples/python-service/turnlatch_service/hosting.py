@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from turnlatch import Applied, Plan
+from turnlatch import Plan, Transition
 from turnlatch.parts import OnNotify, OnObserved
 from turnlatch.types import Event
 
@@ -66,12 +66,12 @@ class Hosting(Protocol):
         a run of this id, and before its first turn."""
         ...
 
-    async def tell(self, run_id: str, event: Event) -> Applied:
+    async def tell(self, run_id: str, event: Event) -> Transition:
         """Applies an event, or raises the core's rejection."""
         ...
 
     async def snapshot(self, run_id: str) -> str:
-        """The run as it was saved last. Raises :class:`turnlatch.RunUnknown`."""
+        """The run as it was saved last. Raises :class:`turnlatch.RunNotFoundError`."""
         ...
 
     async def lines(self, run_id: str, after: int = 0) -> list[str]:

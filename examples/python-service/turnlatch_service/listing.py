@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, get_args
 from urllib.parse import parse_qsl
 
-from turnlatch import NotLoaded, Run, types
+from turnlatch import LoadError, Run, types
 
 from .errors import NotServed, compact
 from .log import log
@@ -112,7 +112,7 @@ class Listing:
             for row in found:
                 try:
                     yield row.skill, self._view(rows, row.run_id, row.revision)
-                except NotLoaded as error:
+                except LoadError as error:
                     # One damaged run must not hide all others; asked for by its id, it says what is wrong.
                     log.warning("run %s is not listed: %s", row.run_id, error)
             place = found[-1].place

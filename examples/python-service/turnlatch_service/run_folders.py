@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from turnlatch import Plan
 
-from .skills import Skill, copy_for_run
+from .skills import SkillFolder, copy_for_run
 
 
 class RunFolders:
@@ -32,7 +32,7 @@ class RunFolders:
         """What the agent is told first."""
         return (self._runs / run_id / "prompt.md").read_bytes().decode()
 
-    def new(self, skill: Skill, plan: Plan, request: str) -> NewFolder:
+    def new(self, skill: SkillFolder, plan: Plan, request: str) -> NewFolder:
         """Everything that the run's turns will need, to be made before the run is."""
 
         def fill(folder: Path) -> None:

@@ -9,7 +9,7 @@ import uuid
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
-from turnlatch import Run, RunUnknown, __version__, admit, read_job
+from turnlatch import Run, RunNotFoundError, __version__, admit, read_job
 from turnlatch.types import Effect, Event, Receipt
 
 from .agents import Agents
@@ -91,7 +91,7 @@ class Service:
         """The run as it was saved last. What is not the form of an id is unknown like any other."""
         try:
             return await self.hosting.snapshot(run_id)
-        except RunUnknown:
+        except RunNotFoundError:
             raise NotServed("RUN_UNKNOWN", "there is no run of this id") from None
 
     async def run(self, run_id: str) -> Run:

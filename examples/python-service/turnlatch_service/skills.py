@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from turnlatch import Manifest, Plan, describe_skill, patch_skill
+from turnlatch import Plan, Skill, append_instructions, describe_skill
 
 from .errors import NotServed
 from .log import log
@@ -24,13 +24,13 @@ def is_skill_name(name: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Skill:
+class SkillFolder:
     """A skill as it is in its folder now."""
 
     name: str
     folder: Path
     text: str
-    manifest: Manifest
+    manifest: Skill
 
 
 class Skills:
@@ -39,7 +39,7 @@ class Skills:
     def __init__(self, folder: Path) -> None:
         self._folder = folder.resolve()
 
-    def open(self, name: str) -> Skill:
+    def open(self, name: str) -> SkillFolder:
         """Reads a skill, or raises ``SKILL_UNKNOWN``."""
         skill = self._read(name) if is_skill_name(name) else None
         if skill is None:
@@ -59,7 +59,7 @@ class Skills:
             for skill in skills
         ]
 
-    def _read(self, name: str) -> Skill | None:
+    def _read(self, name: str) -> SkillFolder | None:
         folder = (self._folder / name).resolve()
         if folder.parent != self._folder:
             return None  # a link that leads out
@@ -70,13 +70,13 @@ class Skills:
             # Without its schema a skill would accept what its author refuses, so there is no such skill.
             log.warning("skill %s is not served: %s", name, unreadable)
             return None
-        return None if text is None or runner is None else Skill(name, folder, text, Manifest(runner, *schemas))
+        return None if text is None or runner is None else SkillFolder(name, folder, text, Skill(runner, *schemas))
 
 
-def copy_for_run(skill: Skill, to: Path, plan: Plan) -> str:
+def copy_for_run(skill: SkillFolder, to: Path, plan: Plan) -> str:
     """Copies the skill's folder as it is now, with the run's instructions in its SKILL.md. Returns that text."""
     shutil.copytree(skill.folder, to, symlinks=True, ignore=_leading_out(skill.folder))
-    patched = patch_skill(skill.text, plan.to_dict()["execution_mode"], plan)
+    patched = append_instructions(skill.text, plan.to_dict()["execution_mode"], plan)
     instructions = to / "SKILL.md"
     instructions.unlink()
     instructions.write_text(patched, encoding="utf-8", newline="")

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use turnlatch::{
-    Action, Applied, Code, ExecutionMode, Observation, Outcome, Profile, Receipt, ReceiptKind, Rejected,
-    ResolutionMode, Run, RunPlan, Status,
+    Action, Code, EventRejected, Mode, Observation, Outcome, Plan, Profile, Receipt, ReceiptKind, ResolutionMode, Run,
+    Status, Transition,
 };
 
 /// What is true of a run wherever it is.
@@ -15,7 +15,7 @@ pub fn assert_state(run: &Run) {
     let waiting = status == Status::WaitingUser;
     let sticky = plan.profile == Profile::StickyProcess;
     assert_eq!(run.pending().is_some(), waiting, "a question is pending exactly while waiting");
-    assert!(!waiting || plan.execution_mode == ExecutionMode::Interactive, "auto never waits");
+    assert!(!waiting || plan.execution_mode == Mode::Interactive, "auto never waits");
     assert_eq!(run.outcome().is_some(), status.is_end(), "an outcome belongs to an end");
     assert_error_belongs_to_a_bad_end(run);
 
@@ -43,7 +43,7 @@ pub fn assert_state(run: &Run) {
 /// The attempt follows from the answers: each leads to one more turn, once that has started.
 fn assert_attempts(run: &Run) {
     let (plan, attempts) = (run.plan(), run.attempt_number() as usize);
-    if plan.execution_mode == ExecutionMode::Auto {
+    if plan.execution_mode == Mode::Auto {
         assert!(attempts <= 1, "auto takes one turn");
     } else if let Some(max) = plan.max_attempt {
         assert!(run.attempt_number() <= max, "attempt {attempts} of {max}");
@@ -76,9 +76,9 @@ pub fn assert_error_belongs_to_a_bad_end(run: &Run) {
 ///
 /// # Panics
 /// If something is not.
-pub fn assert_step(before: &Run, result: &Result<Applied, Rejected>, after: &Run) {
+pub fn assert_step(before: &Run, result: &Result<Transition, EventRejected>, after: &Run) {
     match result {
-        Ok(Applied { entry: Some(entry), effects, observed: Some(observed), .. }) => {
+        Ok(Transition { entry: Some(entry), effects, observed: Some(observed), .. }) => {
             assert_observation(after.plan(), observed);
             let left = Some(before.status()).filter(|status| *status != after.status());
             assert_eq!(observed.left, left, "what is left is told exactly when the run is somewhere else");
@@ -91,7 +91,7 @@ pub fn assert_step(before: &Run, result: &Result<Applied, Rejected>, after: &Run
                 assert_eq!(effect.id, id, "an effect's id says where it was told");
             }
         }
-        Ok(Applied { effects, observed, .. }) => {
+        Ok(Transition { effects, observed, .. }) => {
             assert!(observed.is_none(), "only a step is observed");
             assert!(effects.is_empty(), "what leaves no trace tells nothing: {effects:?}");
             assert!(before == after, "an absorbed event changes nothing");
@@ -141,7 +141,7 @@ fn assert_receipt(receipt: &Receipt) {
 ///
 /// # Panics
 /// If it says another one.
-pub fn assert_observation(plan: &RunPlan, observed: &Observation) {
+pub fn assert_observation(plan: &Plan, observed: &Observation) {
     let found = (&observed.run_id, &observed.engine, observed.execution_mode);
     assert_eq!(found, (&plan.run_id, &plan.engine, plan.execution_mode));
     let mut rest = json!(observed);

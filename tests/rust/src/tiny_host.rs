@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use turnlatch::{Action, Effect, Event, Found, Profile, Run, Status, Timestamp};
+use turnlatch::{Action, Effect, Event, Profile, RecoveryFacts, Run, Status, Timestamp};
 
 /// A host of one run. A fault of the core that only a host can notice makes it panic.
 #[derive(Clone, Debug)]
@@ -185,7 +185,7 @@ impl TinyHost {
         self.requested.retain(|slot_id| Some(slot_id) == keep.slot_id.as_ref());
         self.timers.retain(|interaction_id, _| Some(*interaction_id) == keep.timer);
         self.process.take_if(|process| Some(&process.slot_id) != keep.process.as_ref());
-        let found = Found {
+        let found = RecoveryFacts {
             process_alive: self.process.is_some(),
             begun: outstanding.turn_effect_id.is_some_and(|id| self.performed.contains(&id)),
             // A slot the pool has forgotten may be somebody else's by now.

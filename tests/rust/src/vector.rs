@@ -4,9 +4,9 @@ use crate::{laws, tamper};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use turnlatch::{
-    Applied, Code, Effect, Event, ExecutionMode, HostSettings, Journal, Limits, Manifest, PatchWording, Rejected,
-    RequestKind, Run, RunPlan, RunRequest, Sticky, Stream, StreamDecoder, StreamFormat, Timestamp, admit,
-    decode_stream, describe_skill, display_text, evaluate_turn, patch_skill, read_job, replay, request_event,
+    Code, Effect, Event, EventRejected, HostSettings, InstructionTemplate, Journal, Limits, Mode, Plan, RequestKind,
+    Run, RunRequest, Skill, Sticky, Stream, StreamDecoder, StreamFormat, Timestamp, Transition, admit,
+    append_instructions, decode_stream, describe_skill, display_text, evaluate_turn, read_job, replay, request_event,
     run_of_slot, unreadable_report,
 };
 
@@ -84,7 +84,7 @@ fn expand_map(members: &Map<String, Value>) -> Map<String, Value> {
     members.iter().map(|(key, value)| (key.clone(), expand(value))).collect()
 }
 
-pub(crate) fn admission(given: &Map<String, Value>) -> Result<std::sync::Arc<RunPlan>, Value> {
+pub(crate) fn admission(given: &Map<String, Value>) -> Result<std::sync::Arc<Plan>, Value> {
     let given = expand_map(given);
     let (manifest, host) = skill_and_host(&given);
     let request = match given.get("request_text") {
@@ -103,13 +103,13 @@ pub(crate) fn admission(given: &Map<String, Value>) -> Result<std::sync::Arc<Run
     })
 }
 
-fn skill_and_host(given: &Map<String, Value>) -> (Manifest, HostSettings) {
+fn skill_and_host(given: &Map<String, Value>) -> (Skill, HostSettings) {
     for key in given.keys() {
         assert!(["skill", "request", "request_text", "engines", "limits"].contains(&key.as_str()), "unknown `{key}`");
     }
     let skill = given.get("skill").and_then(Value::as_object).cloned().unwrap_or_default();
     let text = |name: &str| skill.get(name).map(as_text);
-    let manifest = Manifest {
+    let manifest = Skill {
         runner: text("runner").unwrap_or_else(|| DEFAULT_RUNNER.to_owned()),
         output_schema: match skill.get("output_schema") {
             None => Some(DEFAULT_OUTPUT_SCHEMA.to_owned()),
@@ -168,7 +168,7 @@ fn as_text(value: &Value) -> String {
 
 /// One run on its way through a vector, with its journals.
 pub(crate) struct Stage {
-    plan: std::sync::Arc<RunPlan>,
+    plan: std::sync::Arc<Plan>,
     run: Run,
     full: Journal,
     /// The lines of the full one, each chained by itself.
@@ -181,11 +181,11 @@ pub(crate) struct Stage {
 
 impl Stage {
     /// A run that is created at time 0.
-    pub(crate) fn new(plan: std::sync::Arc<RunPlan>) -> Stage {
+    pub(crate) fn new(plan: std::sync::Arc<Plan>) -> Stage {
         Stage::created(plan, Timestamp::default())
     }
 
-    pub(crate) fn created(plan: std::sync::Arc<RunPlan>, at: Timestamp) -> Stage {
+    pub(crate) fn created(plan: std::sync::Arc<Plan>, at: Timestamp) -> Stage {
         let (run, created) = Run::create(plan.clone(), at);
         let mut full = Journal::new(&plan);
         let mut compact = Journal::new(&plan);
@@ -253,7 +253,7 @@ impl Stage {
     }
 
     /// Applies an event, holds the step against the laws and writes it down.
-    pub(crate) fn apply(&mut self, event: Event, at: Timestamp) -> Result<Applied, Rejected> {
+    pub(crate) fn apply(&mut self, event: Event, at: Timestamp) -> Result<Transition, EventRejected> {
         let before = self.run.clone();
         let result = self.run.apply(event, at);
         laws::assert_step(&before, &result, &self.run);
@@ -383,9 +383,9 @@ impl Stage {
     }
 
     fn patch(&self, argument: &Value) -> Value {
-        let mode: ExecutionMode = serde_json::from_value(argument["mode"].clone()).expect("a mode");
+        let mode: Mode = serde_json::from_value(argument["mode"].clone()).expect("a mode");
         let skill = argument["skill"].as_str().expect("a text");
-        let patched = |text: &str| patch_skill(text, mode, Some(&self.plan), &PatchWording::default());
+        let patched = |text: &str| append_instructions(text, mode, Some(&self.plan), &InstructionTemplate::default());
         let once = patched(skill);
         assert_eq!(patched(&once), once, "patching twice equals once");
         json!(once)
@@ -461,7 +461,7 @@ impl Stage {
     }
 }
 
-fn at(step: &Map<String, Value>) -> Result<Timestamp, Rejected> {
+fn at(step: &Map<String, Value>) -> Result<Timestamp, EventRejected> {
     Timestamp::from_json(step.get("at").unwrap_or(&json!(0)))
 }
 

@@ -1,6 +1,6 @@
 //! Reading a turn takes work in proportion to its size, on every text that was made to prevent it (OUT-3).
 
-use turnlatch::{RunPlan, TurnReport, reading_steps};
+use turnlatch::{Plan, TurnReport, reading_steps};
 use turnlatch_tests::hostile::{HostileText, hostile_texts, plans};
 
 #[test]
@@ -66,7 +66,7 @@ fn check(report: impl Fn(&HostileText, usize) -> TurnReport) {
     assert!(broken.is_empty(), "not linear:\n{}", broken.join("\n"));
 }
 
-fn compare(name: &str, plan: &RunPlan, once: &TurnReport, twice: &TurnReport) -> Option<String> {
+fn compare(name: &str, plan: &Plan, once: &TurnReport, twice: &TurnReport) -> Option<String> {
     let (few, many) = (reading_steps(plan, once), reading_steps(plan, twice));
     let per_hundred_bytes = many * 100 / size(twice);
     println!(

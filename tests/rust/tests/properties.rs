@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proptest::collection::vec;
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, proptest};
 use proptest::sample::select;
-use turnlatch::{Event, ExecutionMode, Journal, ReceiptKind, ResolutionMode, Run, Status, Timestamp, replay};
+use turnlatch::{Event, Journal, Mode, ReceiptKind, ResolutionMode, Run, Status, Timestamp, replay};
 use turnlatch_tests::hostile::{Case, Seen, Setting, Throw, plans};
 use turnlatch_tests::{Loss, TinyHost, laws};
 
@@ -104,7 +104,7 @@ proptest! {
 
     #[test]
     fn an_auto_run_never_waits_and_asks_nobody(case in case()) {
-        case.walk(|seen| if seen.after.plan().execution_mode == ExecutionMode::Auto {
+        case.walk(|seen| if seen.after.plan().execution_mode == Mode::Auto {
             assert_ne!(seen.after.status(), Status::WaitingUser);
             assert!(seen.after.history().is_empty());
         });

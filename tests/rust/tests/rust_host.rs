@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use turnlatch::{
-    Check, Event, FreeForm, HostSettings, Journal, JournalEntry, Limits, Manifest, OutputSchema, Run, RunRequest,
+    Check, Event, FreeForm, HostSettings, Journal, JournalEntry, Limits, OutputSchema, Run, RunRequest, Skill,
     Timestamp, TurnReport, admit, json_text, parse_json,
 };
 
@@ -16,7 +16,7 @@ fn request(engine: &str) -> RunRequest {
 
 #[test]
 fn a_manifest_is_made_piece_by_piece_and_a_report_too() {
-    let manifest = Manifest::new(r#"{"execution_modes": ["auto"]}"#).with_output_schema(r#"{"required": ["answer"]}"#);
+    let manifest = Skill::new(r#"{"execution_modes": ["auto"]}"#).with_output_schema(r#"{"required": ["answer"]}"#);
     assert_eq!(manifest.output_schema.as_deref(), Some(r#"{"required": ["answer"]}"#));
     let plan = admit(&manifest, &request("codex"), &host()).expect("a plan");
     assert_eq!(plan.output_schema.as_ref().map(OutputSchema::text), Some(r#"{"required": ["answer"]}"#));
@@ -34,7 +34,7 @@ fn a_manifest_is_made_piece_by_piece_and_a_report_too() {
 
 #[test]
 fn a_refusal_tells_the_code_of_its_first_problem() {
-    let manifest = Manifest::new(r#"{"execution_modes": ["auto"]}"#);
+    let manifest = Skill::new(r#"{"execution_modes": ["auto"]}"#);
     let refusal = admit(&manifest, &request("nobody"), &host()).expect_err("an engine that nobody has");
     assert_eq!(refusal.code(), refusal.problems[0].code.as_str());
     assert_eq!(refusal.http_status(), refusal.problems[0].code.http());
@@ -79,7 +79,7 @@ fn each_limit_is_read_and_the_others_stay_as_they_are() {
 #[test]
 fn a_run_may_ask_as_often_as_it_likes_unless_the_host_limits_it() {
     let request = || RunRequest::from(json!({"run_id": "r1", "engine": "codex", "execution_mode": "interactive"}));
-    let manifest = Manifest::new(r#"{"execution_modes": ["interactive"]}"#);
+    let manifest = Skill::new(r#"{"execution_modes": ["interactive"]}"#);
     let status_after = |limit: Option<u64>, questions: u32| {
         let host = HostSettings { limits: Limits { interactions: limit, ..Limits::default() }, ..host() };
         let (mut run, _) = Run::create(admit(&manifest, &request(), &host).expect("a plan"), Timestamp::default());
@@ -140,7 +140,7 @@ fn a_schema_checks_values_up_to_the_depth_that_json_may_have() {
 }
 
 fn waiting_run(mode: &str) -> (Run, Journal, Vec<JournalEntry>) {
-    let manifest = Manifest::new(r#"{"execution_modes": ["auto", "interactive"]}"#);
+    let manifest = Skill::new(r#"{"execution_modes": ["auto", "interactive"]}"#);
     let request = RunRequest::from(json!({"run_id": "r1", "engine": "codex", "execution_mode": mode}));
     let plan = admit(&manifest, &request, &host()).expect("a plan");
     let mut journal = Journal::new(&plan);

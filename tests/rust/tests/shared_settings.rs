@@ -1,22 +1,22 @@
 //! Runs of one skill share their settings, as long as there are not too many, and no run ever has those of another.
 
 use serde_json::{Value, json};
-use turnlatch::{HostSettings, Manifest, PlanSettings, RunPlan, RunRequest, admit};
+use turnlatch::{HostSettings, Plan, PlanSettings, RunRequest, Skill, admit};
 
-fn document(manifest: &Manifest) -> Value {
+fn document(manifest: &Skill) -> Value {
     let request = RunRequest::from(json!({"run_id": "r1", "engine": "codex", "execution_mode": "auto"}));
     let host = HostSettings { engines: vec!["codex".to_owned()], ..HostSettings::default() };
     serde_json::to_value(&*admit(manifest, &request, &host).expect("a plan")).expect("a plan's document")
 }
 
 /// A plan as it comes back from a snapshot.
-fn read(document: &Value, seconds: u64) -> RunPlan {
+fn read(document: &Value, seconds: u64) -> Plan {
     let mut document = document.clone();
     document["session_timeout_sec"] = json!(seconds);
-    RunPlan::from_json(&document.to_string()).expect("a plan")
+    Plan::from_json(&document.to_string()).expect("a plan")
 }
 
-fn is_shared(one: &RunPlan, other: &RunPlan) -> bool {
+fn is_shared(one: &Plan, other: &Plan) -> bool {
     let (one, other): (&PlanSettings, &PlanSettings) = (one, other);
     std::ptr::eq(one, other)
 }
@@ -24,12 +24,12 @@ fn is_shared(one: &RunPlan, other: &RunPlan) -> bool {
 /// One test, because what is shared is shared by all runs of a process.
 #[test]
 fn settings_are_shared_by_those_that_have_the_same_and_by_nobody_else() {
-    let plain = Manifest::new(r#"{"execution_modes": ["auto"]}"#);
+    let plain = Skill::new(r#"{"execution_modes": ["auto"]}"#);
     let (unchecked, checked) = (document(&plain), document(&plain.with_output_schema(r#"{"required": ["answer"]}"#)));
     let plan = |seconds| read(&unchecked, seconds);
-    let found = |living: &[RunPlan]| living.iter().zip(1_000..).filter(|(it, at)| is_shared(it, &plan(*at))).count();
+    let found = |living: &[Plan]| living.iter().zip(1_000..).filter(|(it, at)| is_shared(it, &plan(*at))).count();
 
-    let mut living: Vec<RunPlan> = (1_000..1_200).map(plan).collect();
+    let mut living: Vec<Plan> = (1_000..1_200).map(plan).collect();
     assert_eq!(found(&living), 200);
     assert!(!is_shared(&living[0], &living[1]));
     // The schema is one of the settings.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::collection::vec;
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_oneof, proptest};
 use serde_json::{Value, json};
-use turnlatch::{DONE_MARKER, Judged, Marker, RunPlan, TurnReport, Verdict, evaluate_turn};
+use turnlatch::{DONE_MARKER, Judged, Marker, Plan, TurnReport, Verdict, evaluate_turn};
 use turnlatch_tests::hostile::plans;
 
 fn config() -> ProptestConfig {
@@ -45,7 +45,7 @@ fn output() -> impl Strategy<Value = (String, usize)> {
     })
 }
 
-fn plan() -> &'static Arc<RunPlan> {
+fn plan() -> &'static Arc<Plan> {
     let asks =
         plans().iter().find(|(setting, plan)| setting.interactive && setting.schema && plan.max_attempt.is_none());
     &asks.expect("a plan").1

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::schema::builtin;
 
-fn plan(schema: &Value) -> Plan {
+fn plan(schema: &Value) -> CostModel {
     builtin::compile(&schema.to_string(), schema).unwrap_or_else(|problems| panic!("{problems:?} in {schema}")).plan
 }
 

@@ -1,6 +1,6 @@
 /** Files that people open or drop: a run's record, its snapshot, or its journal. */
 
-import { Journal, NotLoaded, Run, readRecord, TurnlatchError } from 'turnlatch';
+import { Journal, LoadError, Run, readRecord, TurnlatchError } from 'turnlatch';
 import { Recording } from './recording.js';
 import type { RunRecord } from './run-source.js';
 
@@ -40,7 +40,7 @@ export function joined(journal: Journal, run: Run): Recording {
 }
 
 export function unreadable(error: unknown): Unreadable {
-	if (error instanceof NotLoaded) return { code: error.code, message: error.message, place: error.details.place };
+	if (error instanceof LoadError) return { code: error.code, message: error.message, place: error.details.place };
 	if (error instanceof TurnlatchError) return { code: error.code, message: error.message };
 	if (error instanceof SyntaxError) return { code: 'NOT_JSON', message: 'the file is not JSON' };
 	return { code: 'NOT_READ', message: error instanceof Error ? error.message : String(error) };

@@ -124,7 +124,7 @@ export function NewPage() {
 					</label>
 				</details>
 			</Panel>
-			{failure !== undefined && <Refused failure={failure} />}
+			{failure !== undefined && <AdmissionError failure={failure} />}
 			<div class="send">
 				<button
 					type="submit"
@@ -239,7 +239,7 @@ function JsonBox({
 }
 
 /** Every problem that admission told, at once. */
-function Refused({ failure }: { failure: api.ApiError }) {
+function AdmissionError({ failure }: { failure: api.ApiError }) {
 	return (
 		<Problem title="The job was not started">
 			{failure.problems.length === 0 && <CodeNote code={failure.code} message={failure.message} remedy />}

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use turnlatch::{
-    Event, HostSettings, Manifest, Reply, Run, RunPlan, RunRequest, Timestamp, TurnReport, admit, decode_stream,
+    Event, HostSettings, Plan, Reply, Run, RunRequest, Skill, Timestamp, TurnReport, admit, decode_stream,
 };
 use turnlatch_tests::hostile::hostile_texts;
 
@@ -33,7 +33,7 @@ fn counted(kind: &str, name: &str, size: usize, mut work: impl FnMut()) {
 }
 
 /// Texts that were made to cost more than their size.
-fn texts(plan: &Arc<RunPlan>) {
+fn texts(plan: &Arc<Plan>) {
     for hostile in hostile_texts() {
         for size in TEXTS {
             let mut run = running(plan);
@@ -56,7 +56,7 @@ fn streams() {
 }
 
 /// One more event of each kind, in a run that has asked and been answered so many times.
-fn histories(plan: &Arc<RunPlan>) {
+fn histories(plan: &Arc<Plan>) {
     for size in HISTORIES {
         let mut run = run_with_history(plan, size);
         let id = size as u64 + 1;
@@ -76,7 +76,7 @@ fn histories(plan: &Arc<RunPlan>) {
 }
 
 /// One more event among so many runs of the same plan.
-fn crowds(plan: &Arc<RunPlan>) {
+fn crowds(plan: &Arc<Plan>) {
     for size in CROWDS {
         let mut runs: Vec<Run> = (0..size).map(|_| running(plan)).collect();
         let run = &mut runs[size / 2];
@@ -86,22 +86,22 @@ fn crowds(plan: &Arc<RunPlan>) {
     }
 }
 
-fn plan() -> Arc<RunPlan> {
+fn plan() -> Arc<Plan> {
     let schema = r#"{"type": "object", "required": ["answer"], "properties": {"answer": {"type": "integer"}}}"#;
-    let skill = Manifest::new(r#"{"execution_modes": ["interactive"]}"#).with_output_schema(schema);
+    let skill = Skill::new(r#"{"execution_modes": ["interactive"]}"#).with_output_schema(schema);
     let request = RunRequest(r#"{"run_id": "r1", "engine": "codex", "execution_mode": "interactive"}"#.to_owned());
     let host = HostSettings { engines: vec!["codex".to_owned()], ..HostSettings::default() };
     admit(&skill, &request, &host).expect("a plan")
 }
 
-fn running(plan: &Arc<RunPlan>) -> Run {
+fn running(plan: &Arc<Plan>) -> Run {
     let (mut run, _) = Run::create(plan.clone(), Timestamp::default());
     tell(&mut run, Event::SlotGranted { slot_id: "r1/s1".to_owned() });
     run
 }
 
 /// A run that waits on its next question.
-fn run_with_history(plan: &Arc<RunPlan>, questions: usize) -> Run {
+fn run_with_history(plan: &Arc<Plan>, questions: usize) -> Run {
     let mut run = running(plan);
     for number in 1..=questions {
         tell(&mut run, asked(number));

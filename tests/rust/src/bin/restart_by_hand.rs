@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use turnlatch::{Action, Effect, Event, Found, Perform, Run, RunPlan, Timestamp, TurnReport};
+use turnlatch::{Action, Effect, Event, Perform, Plan, RecoveryFacts, Run, Timestamp, TurnReport};
 
 /// A host of one run. What has to survive a crash is in its folder.
 struct Host {
@@ -18,7 +18,7 @@ struct Host {
 }
 
 impl Host {
-    fn start(&self, plan: Arc<RunPlan>) -> Result<Run, Box<dyn Error>> {
+    fn start(&self, plan: Arc<Plan>) -> Result<Run, Box<dyn Error>> {
         let (mut run, created) = Run::create(plan, now()?);
         self.keep("run.json", &run.snapshot())?;
         self.perform(&mut run, &created.effects)?;
@@ -31,7 +31,7 @@ impl Host {
         drop(self.locked()?);
         let noted = fs::read_to_string(self.folder.join("begun")).ok();
         let begun = noted.is_some() && noted == run.outstanding().turn_effect_id;
-        let next = run.after_restart(Found { begun, process_alive: false, slot_lost: false });
+        let next = run.after_restart(RecoveryFacts { begun, process_alive: false, slot_lost: false });
         self.perform(&mut run, &next.effects)?;
         next.event.map_or(Ok(()), |event| self.handle(&mut run, event))?;
         Ok(run)
@@ -96,8 +96,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn plan(policy: &str) -> Result<Arc<RunPlan>, Box<dyn Error>> {
+fn plan(policy: &str) -> Result<Arc<Plan>, Box<dyn Error>> {
     let request = format!(r#"{{"run_id": "r1", "engine": "test", "interrupted_turn": "{policy}"}}"#);
     let host = turnlatch::HostSettings { engines: vec!["test".into()], ..turnlatch::HostSettings::default() };
-    Ok(turnlatch::admit(&turnlatch::Manifest::new("{}"), &turnlatch::RunRequest(request), &host)?)
+    Ok(turnlatch::admit(&turnlatch::Skill::new("{}"), &turnlatch::RunRequest(request), &host)?)
 }

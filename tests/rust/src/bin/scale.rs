@@ -8,9 +8,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use turnlatch::{
-    Action, Event, HostSettings, Manifest, Run, RunPlan, RunRequest, Status, Timestamp, TurnReport, admit,
-};
+use turnlatch::{Action, Event, HostSettings, Plan, Run, RunRequest, Skill, Status, Timestamp, TurnReport, admit};
 
 fn main() {
     let count = std::env::args().nth(1).map_or(100_000, |count| count.parse().expect("a number of runs"));
@@ -89,8 +87,8 @@ fn waiting_run(number: usize) -> Run {
     run
 }
 
-fn plan(number: usize) -> std::sync::Arc<RunPlan> {
-    let manifest = Manifest {
+fn plan(number: usize) -> std::sync::Arc<Plan> {
+    let manifest = Skill {
         runner: r#"{"execution_modes": ["interactive"], "max_attempt": 5}"#.to_owned(),
         output_schema: Some(
             r#"{"type": "object", "required": ["file"], "properties": {"file": {"type": "string"}}}"#.to_owned(),

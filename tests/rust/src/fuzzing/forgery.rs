@@ -1,7 +1,7 @@
 //! A stored run, and what somebody who knows JSON well makes of it.
 
 use serde_json::{Value, json};
-use turnlatch::{Applied, Journal, Run};
+use turnlatch::{Journal, Run, Transition};
 
 use super::choices;
 use crate::hostile::{Case, Throw, plans};
@@ -20,7 +20,7 @@ pub(super) fn lived(bytes: &[u8]) -> (Run, Journal, &[u8]) {
     let mut journal = Journal::new(case.create().0.plan());
     journal.push(case.create().1.entry.expect("a creation is recorded"));
     let run = case.walk(|seen| {
-        if let Ok(Applied { entry: Some(entry), .. }) = seen.result {
+        if let Ok(Transition { entry: Some(entry), .. }) = seen.result {
             // Some of the turns are recorded without their text.
             journal.push(if events < 128 { entry.clone() } else { entry.clone().compact() });
         }

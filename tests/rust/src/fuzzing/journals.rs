@@ -71,7 +71,7 @@ fn resigned(text: String) -> String {
     if has_entries && document["run_id"].is_string() { tamper::resign_journal(&text) } else { text }
 }
 
-fn assert_replay(plan: turnlatch::RunPlan, journal: &Journal) {
+fn assert_replay(plan: turnlatch::Plan, journal: &Journal) {
     match replay(plan.clone(), journal) {
         Err(error) => assert_load_error(&error, CODES),
         Ok(replayed) => {

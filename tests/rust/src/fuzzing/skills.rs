@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 use turnlatch::{
-    Check, ExecutionMode, HostSettings, Limits, Manifest, OutputSchema, Problem, Run, RunRequest, Timestamp, admit,
-    describe_skill, parse_json,
+    Check, HostSettings, Limits, Mode, OutputSchema, Problem, Run, RunRequest, Skill, Timestamp, admit, describe_skill,
+    parse_json,
 };
 
 use super::{PART, assert_safe, choices, joined, text, vector_steps};
@@ -20,7 +20,7 @@ pub fn check(bytes: &[u8]) {
     let mut next = |bit: u8| texts.next().filter(|_| given & bit == 0).map(str::to_owned);
     let (runner, output_schema, input_schema) = (next(1), next(2), next(4));
     let (request, instance) = (next(8), next(16).and_then(|text| parse_json(&text)).unwrap_or_default());
-    let manifest = Manifest {
+    let manifest = Skill {
         runner: runner.unwrap_or_else(|| r#"{"execution_modes": ["auto", "interactive"]}"#.to_owned()),
         output_schema,
         parameter_schema: None,
@@ -62,7 +62,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-fn assert_admission(manifest: &Manifest, request: &RunRequest) {
+fn assert_admission(manifest: &Skill, request: &RunRequest) {
     let host = HostSettings { engines: vec!["codex".to_owned(), "claude".to_owned()], ..HostSettings::default() };
     let admitted = admit(manifest, request, &host);
     assert_eq!(admit(manifest, request, &host), admitted, "the same answer to the same question");
@@ -82,7 +82,7 @@ fn assert_admission(manifest: &Manifest, request: &RunRequest) {
             assert!(described.execution_modes.contains(&plan.execution_mode), "the mode is declared");
             assert!(described.engines.contains(&plan.engine) && host.engines.contains(&plan.engine));
             assert_ne!(plan.max_attempt, Some(0));
-            assert!(plan.max_attempt.is_none() || plan.execution_mode == ExecutionMode::Interactive);
+            assert!(plan.max_attempt.is_none() || plan.execution_mode == Mode::Interactive);
             assert!(plan.session_timeout_sec > 0);
             plan.warnings.iter().for_each(|note| assert_safe(&note.message));
             let (run, _) = Run::create(plan, Timestamp::default());

@@ -1,7 +1,7 @@
 //! Whatever is handed back as a snapshot: refused, or a run that keeps every law from there on.
 
 use serde_json::Value;
-use turnlatch::{Found, Run, Status, Timestamp};
+use turnlatch::{RecoveryFacts, Run, Status, Timestamp};
 
 use super::{assert_load_error, choices, forgery, text, vector_steps};
 use crate::hostile::Throw;
@@ -88,7 +88,7 @@ pub(super) fn assert_answers(run: &Run) {
     }
     assert_eq!(run.allowed(Timestamp::MAX).revision, run.revision());
     for bits in 0..8_u8 {
-        let found = Found { process_alive: bits & 1 != 0, begun: bits & 2 != 0, slot_lost: bits & 4 != 0 };
+        let found = RecoveryFacts { process_alive: bits & 1 != 0, begun: bits & 2 != 0, slot_lost: bits & 4 != 0 };
         let resumption = run.after_restart(found);
         assert!(!run.status().is_end() || resumption.effects.is_empty(), "an ended run asks for nothing");
     }

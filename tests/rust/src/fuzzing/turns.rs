@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 use turnlatch::{
-    DONE_MARKER, Decision, Event, ExecutionMode, Judged, Marker, Message, OutputState, PatchWording, RunPlan,
-    SoftCompletion, TurnReport, Verdict, display_text, evaluate_turn, parse_json, patch_skill, reading_steps,
+    DONE_MARKER, Decision, Event, InstructionTemplate, Judged, Marker, Message, Mode, OutputState, Plan,
+    SoftCompletion, TurnReport, Verdict, append_instructions, display_text, evaluate_turn, parse_json, reading_steps,
 };
 
 use super::{choices, joined, text, vector_steps};
@@ -99,7 +99,7 @@ fn own_words(report: &TurnReport) -> String {
 }
 
 /// Section 4, written down a second time.
-fn assert_decided_by_the_table(plan: &RunPlan, report: &TurnReport, judged: &Judged) {
+fn assert_decided_by_the_table(plan: &Plan, report: &TurnReport, judged: &Judged) {
     let Decision { outcome, rule, code, evidence, .. } = &judged.decision;
     let found = (*outcome, rule.as_ref(), code.as_deref());
     let process_failed = report.failure_reason.is_some() || report.exit_code.is_some_and(|code| code != 0);
@@ -120,7 +120,7 @@ fn assert_decided_by_the_table(plan: &RunPlan, report: &TurnReport, judged: &Jud
     let expected = if process_failed {
         let reason = report.failure_reason.as_deref().unwrap_or("PROCESS_FAILED");
         (Verdict::Failed, "GATE-1", Some(reason))
-    } else if plan.execution_mode == ExecutionMode::Auto {
+    } else if plan.execution_mode == Mode::Auto {
         if complete { (Verdict::Succeeded, "GATE-2", None) } else { (Verdict::Failed, "GATE-2", Some(bad_output)) }
     } else if evidence.marker == Marker::Found {
         if complete { (Verdict::Succeeded, "GATE-3", None) } else { (Verdict::Failed, "GATE-4", Some(bad_output)) }
@@ -146,7 +146,7 @@ fn assert_marker_was_written(report: &TurnReport, decision: &Decision) {
     assert!(decision.evidence.marker == Marker::Absent || written, "a marker out of nowhere");
 }
 
-fn assert_data(plan: &RunPlan, report: &TurnReport, judged: &Judged) {
+fn assert_data(plan: &Plan, report: &TurnReport, judged: &Judged) {
     let Some(data_text) = &judged.data_text else {
         let needs_data = judged.decision.outcome == Verdict::Succeeded && plan.output_schema.is_some();
         assert!(!needs_data, "a success by a schema has its data");
@@ -170,7 +170,7 @@ fn assert_data(plan: &RunPlan, report: &TurnReport, judged: &Judged) {
     }
 }
 
-fn assert_question(plan: &RunPlan, judged: &Judged) {
+fn assert_question(plan: &Plan, judged: &Judged) {
     assert_eq!(judged.question.is_some(), judged.decision.outcome == Verdict::WaitingUser);
     if let Some(question) = &judged.question {
         assert!(!question.prompt.trim().is_empty(), "a question can be answered (PEND-1)");
@@ -179,7 +179,7 @@ fn assert_question(plan: &RunPlan, judged: &Judged) {
 }
 
 /// MARK-2: whatever others say beside it, the assistant's words mean the same.
-fn assert_other_roles_say_nothing(plan: &RunPlan, report: &TurnReport, judged: &Judged) {
+fn assert_other_roles_say_nothing(plan: &Plan, report: &TurnReport, judged: &Judged) {
     if report.output.is_some() {
         return;
     }
@@ -197,14 +197,14 @@ fn assert_other_roles_say_nothing(plan: &RunPlan, report: &TurnReport, judged: &
 }
 
 /// OUT-3, with the bounds of `tests/linear_work.rs`.
-fn assert_linear(plan: &RunPlan, report: &TurnReport) {
+fn assert_linear(plan: &Plan, report: &TurnReport) {
     let steps = reading_steps(plan, report);
     let bytes = own_words(report).len() as u64;
     assert!(steps <= 8 * bytes + 1024, "{steps} steps for {bytes} bytes");
 }
 
 /// The turn in a run, with its journals; and its report survives being written down.
-fn assert_run_follows(plan: &std::sync::Arc<RunPlan>, report: TurnReport, judged: &Judged) {
+fn assert_run_follows(plan: &std::sync::Arc<Plan>, report: TurnReport, judged: &Judged) {
     let event = Event::TurnFinished(TurnReport { attempt_number: 1, ..report });
     let text = serde_json::to_string(&event).expect("an event is JSON");
     assert_eq!(Event::from_json(&text).as_ref(), Ok(&event), "{text}");
@@ -220,10 +220,11 @@ fn assert_run_follows(plan: &std::sync::Arc<RunPlan>, report: TurnReport, judged
 }
 
 /// What is done to any text: made safe to show, and patched.
-fn assert_text(plan: &RunPlan, text: &str) {
+fn assert_text(plan: &Plan, text: &str) {
     let shown = display_text(text);
     assert_eq!(display_text(&shown), shown, "what is safe stays as it is");
-    let patched = |text: &str| patch_skill(text, plan.execution_mode, Some(plan), &PatchWording::default());
+    let patched =
+        |text: &str| append_instructions(text, plan.execution_mode, Some(plan), &InstructionTemplate::default());
     let once = patched(text);
     assert_eq!(patched(&once), once, "patching twice equals once");
     if let Some(value) = parse_json(text) {

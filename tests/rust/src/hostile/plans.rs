@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use serde_json::{Map, Value, json};
-use turnlatch::RunPlan;
+use turnlatch::Plan;
 
 use crate::vector::admission;
 
@@ -55,7 +55,7 @@ impl Setting {
     /// # Panics
     /// If admission refuses it, which no combination gives a reason for.
     #[must_use]
-    pub fn plan(&self) -> Arc<RunPlan> {
+    pub fn plan(&self) -> Arc<Plan> {
         admission(&self.given()).unwrap_or_else(|refusal| panic!("{self:?}: {refusal}"))
     }
 
@@ -84,8 +84,8 @@ impl Setting {
 
 /// The plans of [`Setting::all`], made once: compiling a schema costs more than a whole run.
 #[must_use]
-pub fn plans() -> &'static [(Setting, Arc<RunPlan>)] {
-    static PLANS: LazyLock<Vec<(Setting, Arc<RunPlan>)>> =
+pub fn plans() -> &'static [(Setting, Arc<Plan>)] {
+    static PLANS: LazyLock<Vec<(Setting, Arc<Plan>)>> =
         LazyLock::new(|| Setting::all().into_iter().map(|setting| (setting, setting.plan())).collect());
     &PLANS
 }

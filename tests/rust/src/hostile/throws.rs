@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Value, json};
 use turnlatch::{
-    Applied, Event, Message, RecordedTurn, Rejected, Reply, Run, Status, Timestamp, TurnReport, evaluate_turn,
+    Event, EventRejected, Message, RecordedTurn, Reply, Run, Status, Timestamp, Transition, TurnReport, evaluate_turn,
 };
 
 use super::plans::{Setting, plans};
@@ -40,7 +40,7 @@ pub struct Seen<'s> {
     /// When.
     pub at: Timestamp,
     /// What came of it.
-    pub result: &'s Result<Applied, Rejected>,
+    pub result: &'s Result<Transition, EventRejected>,
     /// The run after.
     pub after: &'s Run,
 }
@@ -54,7 +54,7 @@ impl Case {
 
     /// A fresh run and what its creation told.
     #[must_use]
-    pub fn create(&self) -> (Run, Applied) {
+    pub fn create(&self) -> (Run, Transition) {
         Run::create(plans()[self.plan].1.clone(), start_of_time())
     }
 

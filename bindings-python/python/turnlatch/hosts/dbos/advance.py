@@ -12,16 +12,16 @@ from typing import TypeVar
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
-from ...errors import NotLoaded
+from ...errors import LoadError
 from ...parts import Clock
-from ...run import Applied, Plan, Run
+from ...run import Plan, Run, Transition
 from ...types import Effect, Event
 from .database import Database, is_passing
 from .tables import NOBODY, Displaced, Held, Hold, Tables
 from .workflows import Enqueuer
 
 T = TypeVar("T")
-Step = Callable[[Run, int], Applied]
+Step = Callable[[Run, int], Transition]
 Beside = Callable[[sa.Connection], None]
 
 _PATIENCE_SEC = 30.0  # how long a database that does not answer is waited for
@@ -33,7 +33,7 @@ class Advanced:
     """A run after an event, as it was saved; ``withdrawn`` are effects for queues that are not wanted any more."""
 
     run: Run
-    applied: Applied
+    applied: Transition
     withdrawn: list[Effect]
 
 
@@ -171,7 +171,7 @@ class Advance:
 
         try:
             return self._certainly(work)
-        except NotLoaded:
+        except LoadError:
             return False  # a newer package may be able to read the run, and to say what it wants
 
     def write(self, work: Callable[[sa.Connection], T]) -> T:
@@ -191,7 +191,7 @@ class Advance:
         saved(_Saved(run.run_id, applied.entry.revision, line))
         return Advanced(run, applied, self._enqueue(db, run.run_id, applied, now))
 
-    def _enqueue(self, db: sa.Connection, run_id: str, applied: Applied, now: int) -> list[Effect]:
+    def _enqueue(self, db: sa.Connection, run_id: str, applied: Transition, now: int) -> list[Effect]:
         """Enqueues the effects for queues. Returns those that withdraw something from a queue."""
         withdrawn: list[Effect] = []
         for effect in applied.effects:
@@ -249,5 +249,5 @@ def telling(event: Event) -> Step:
     return partial(_told, event)
 
 
-def _told(event: Event, run: Run, now: int) -> Applied:
+def _told(event: Event, run: Run, now: int) -> Transition:
     return run.apply(event, now)

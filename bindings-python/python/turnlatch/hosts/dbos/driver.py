@@ -16,8 +16,8 @@ from ..._core import __version__
 from ..._host import Host, RetryPolicy
 from ..._owner import DatabaseOwner
 from ...local import AsyncioTimers, LocalSlots, MemoryStore, wall_clock
-from ...parts import Clock, DriverMisused, OnError, OnNotify, OnObserved, Processes
-from ...run import Applied, Journal, Plan, Run
+from ...parts import Clock, DriverUsageError, OnError, OnNotify, OnObserved, Processes
+from ...run import Journal, Plan, Run, Transition
 from ...types import Event, Receipt, StatusView
 from .advance import Beside, Step, telling
 from .engine import Engine
@@ -97,7 +97,7 @@ class DbosDriver:
     async def open(self) -> None:
         """Connects, makes the tables that are not there and, as a worker, begins to work."""
         if self._office is not None or self._closed:
-            raise DriverMisused("DRIVER_CLOSED", "a driver is opened once")
+            raise DriverUsageError("DRIVER_CLOSED", "a driver is opened once")
         self._owner = None if self._path is None else DatabaseOwner(self._path)
         self._office = Office(self._host, self._settings, self._on_notify)
         try:
@@ -149,7 +149,7 @@ class DbosDriver:
     ) -> Receipt:
         """Takes a user's reply. The receipt is given when the reply is saved."""
 
-        def step(run: Run, now: int) -> Applied:
+        def step(run: Run, now: int) -> Transition:
             return run.reply(
                 interaction_id, response, now, idempotency_key=idempotency_key, expected_revision=expected_revision
             )
@@ -160,12 +160,12 @@ class DbosDriver:
         """Ends a run. :meth:`settled` waits until its process is gone and its slot given back."""
         return cast("Receipt", (await self._change(run_id, lambda run, now: run.cancel(now, reason))).receipt)
 
-    async def tell(self, run_id: str, event: Event) -> Applied:
-        """Applies any event, or raises :class:`turnlatch.Rejected`."""
+    async def tell(self, run_id: str, event: Event) -> Transition:
+        """Applies any event, or raises :class:`turnlatch.EventRejectedError`."""
         return await self._change(run_id, telling(event))
 
     async def run(self, run_id: str) -> Run:
-        """The run as it is saved, to be read. Raises :class:`turnlatch.RunUnknown` if there is none."""
+        """The run as it is saved, to be read. Raises :class:`turnlatch.RunNotFoundError` if there is none."""
         return Run.from_json(await self.snapshot(run_id))
 
     async def snapshot(self, run_id: str) -> str:
@@ -247,7 +247,7 @@ class DbosDriver:
         office = self._opened()
         return await office.in_thread(partial(office.advance.write, work))
 
-    async def _change(self, run_id: str, step: Step) -> Applied:
+    async def _change(self, run_id: str, step: Step) -> Transition:
         office = self._opened()
         return (await office.change(partial(office.advance.change, run_id, step))).applied
 
@@ -262,9 +262,9 @@ class DbosDriver:
 
     def _opened(self) -> Office:
         if self._office is None or self._closed:
-            raise DriverMisused("DRIVER_CLOSED", "the driver is closed, or was not opened")
+            raise DriverUsageError("DRIVER_CLOSED", "the driver is closed, or was not opened")
         if asyncio.get_running_loop() is not self._office.loop:
-            raise DriverMisused("OTHER_EVENT_LOOP", "a driver belongs to the event loop it was opened on")
+            raise DriverUsageError("OTHER_EVENT_LOOP", "a driver belongs to the event loop it was opened on")
         return self._office
 
 

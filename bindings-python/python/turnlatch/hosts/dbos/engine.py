@@ -12,7 +12,7 @@ from typing import Any
 from dbos import DBOS, error
 
 from ..._host import log
-from ...parts import DriverMisused
+from ...parts import DriverUsageError
 from . import workflows
 from .advance import telling
 from .office import Office
@@ -168,6 +168,6 @@ def _is_no_cancel(record: logging.LogRecord) -> bool:
     return not isinstance(cause, error.DBOSAwaitedWorkflowCancelledError)
 
 
-def _taken() -> DriverMisused:
+def _taken() -> DriverUsageError:
     message = "there is one DBOS for a process, and somebody else has it; a client (works=False) needs none"
-    return DriverMisused("DRIVER_EXISTS", message)
+    return DriverUsageError("DRIVER_EXISTS", message)

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from dbos import DBOS, DBOSClient
 
 from ..._host import Host, call, log
-from ...errors import Rejected
+from ...errors import EventRejectedError
 from ...parts import OnNotify
 from ...types import Notify
 from .advance import Advance, Advanced
@@ -96,7 +96,7 @@ class Office:
         async def change() -> Advanced:
             try:
                 advanced = await self.in_thread(work)
-            except Rejected as rejected:
+            except EventRejectedError as rejected:
                 self.host.observe(rejected.observed)
                 raise
             self.took(advanced)

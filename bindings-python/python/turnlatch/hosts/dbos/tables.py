@@ -12,7 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from ..._host import TaskOver
-from ...parts import DriverMisused, RunUnknown, StoreConflict
+from ...parts import DriverUsageError, RunNotFoundError, StoreConflictError
 from ...run import Entry, Run
 from .database import Database
 
@@ -92,7 +92,7 @@ class Tables:
             host = _value(db, "SELECT value FROM turnlatch_meta WHERE name = 'host'")
             if host != "python":
                 message = f"the database belongs to hosts of another kind ({host}): Python's need their own"
-                raise DriverMisused("DATABASE_IN_USE", message)
+                raise DriverUsageError("DATABASE_IN_USE", message)
             serial = "BIGSERIAL" if self._database.is_postgres else "INTEGER"
             for statement in _SCHEMA:
                 db.exec_driver_sql(statement.format(serial=serial))
@@ -104,7 +104,7 @@ class Tables:
         statement = """INSERT INTO turnlatch_runs (run_id, created_at, revision, snapshot, status)
             VALUES (:run_id, :at, :revision, :snapshot, :status) ON CONFLICT DO NOTHING"""
         if db.execute(sa.text(statement), {**_row(run, entry), "at": entry.at}).rowcount != 1:
-            raise StoreConflict("RUN_EXISTS", f"there is a run {run.run_id} already")
+            raise StoreConflictError("RUN_EXISTS", f"there is a run {run.run_id} already")
         return self._append(db, run.run_id, entry, None)
 
     def update(self, db: sa.Connection, run: Run, entry: Entry) -> str:
@@ -123,7 +123,7 @@ class Tables:
         """The same; ``None`` if there is no such run."""
         try:
             return self.locked(db, run_id)
-        except RunUnknown:
+        except RunNotFoundError:
             return None
 
     def snapshot(self, db: sa.Connection, run_id: str) -> str:
@@ -269,5 +269,5 @@ def _of_run(db: sa.Connection, query: str, run_id: str) -> Any:
     # No run has other characters in its id (ADM-10), and there are some that PostgreSQL does not take.
     found = _value(db, query, run_id=run_id) if run_id.isascii() and "\0" not in run_id else None
     if found is None:
-        raise RunUnknown("RUN_UNKNOWN", f"there is no run {run_id}")
+        raise RunNotFoundError("RUN_UNKNOWN", f"there is no run {run_id}")
     return found

@@ -18,7 +18,7 @@ import psycopg
 from sqlalchemy.exc import DBAPIError
 
 from ..._host import log
-from ...parts import DriverMisused
+from ...parts import DriverUsageError
 from .database import Database, answered_within
 from .tables import Tables
 from .workflows import Enqueuer
@@ -85,7 +85,7 @@ class Attendance(threading.Thread):
         while self._present() is None:
             if time.monotonic() > end:
                 message = f"a worker with the id {self._executor_id!r} is running: each needs an executor_id of its own"
-                raise DriverMisused("EXECUTOR_ID_IN_USE", message)
+                raise DriverUsageError("EXECUTOR_ID_IN_USE", message)
             time.sleep(self._tick)
 
     def run(self) -> None:

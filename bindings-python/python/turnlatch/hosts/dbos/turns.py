@@ -22,8 +22,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from ..._host import Host, call
 from ..._live import Live, Report
 from ..._performer import Performer
-from ...errors import NotLoaded, Rejected
-from ...parts import RunUnknown, Store
+from ...errors import EventRejectedError, LoadError
+from ...parts import RunNotFoundError, Store
 from ...run import Run
 from .advance import Granted, telling
 from .office import Office
@@ -52,7 +52,7 @@ class Turn:
         with self._office.news.watching(self._run_id, self._stirred):
             try:
                 await self._use_slot(await self._granted())
-            except (NotLoaded, RunUnknown):
+            except (LoadError, RunNotFoundError):
                 # There is no run that could say what becomes of its slot.
                 await self._in_thread(partial(self._office.advance.abandon, self._run_id, self._hold))
                 raise
@@ -128,7 +128,7 @@ class Turn:
             advanced = await self._in_thread(
                 partial(self._office.advance.change, self._run_id, telling(report.event), self._hold)
             )
-        except Rejected as error:
+        except EventRejectedError as error:
             self._host.observe(error.observed)
             await self._host.report(self._run_id, report.event, error, 1)
             if report.instead is not None:
@@ -196,7 +196,7 @@ async def persistently(host: Host, run_id: str, work: Callable[[], Awaitable[Any
         try:
             await work()
             return
-        except (NotLoaded, RunUnknown) as error:
+        except (LoadError, RunNotFoundError) as error:
             # There is no run to go on with, and what was held for it is free.
             await host.report(run_id, None, error, 1)
             return
