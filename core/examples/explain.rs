@@ -9,8 +9,8 @@ use std::io::{self, IsTerminal, Read, Write};
 
 use serde_json::{Value, json};
 use turnlatch::{
-    AdmissionError, Code, Event, GateResult, HostSettings, Judged, Note, Plan, RunRequest, Skill, TurnReport, Verdict,
-    admit, display_text, evaluate_turn,
+    AdmissionError, CheckResult, Code, Evaluation, Event, HostSettings, Note, Plan, RunRequest, Skill, TurnReport,
+    Verdict, admit, display_text, evaluate_turn,
 };
 
 const USAGE: &str = "\
@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let judged = evaluate_turn(&plan, &turn);
     let mut out = io::stdout().lock();
     if arguments.json {
-        writeln!(out, "{}", serde_json::to_string_pretty(&judged)?)?;
+        writeln!(out, "{}", serde_json::to_string_pretty(&judged.explain())?)?;
         return Ok(());
     }
     let colour = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
@@ -171,7 +171,7 @@ struct Report<'o, W: Write> {
 }
 
 impl<W: Write> Report<'_, W> {
-    fn print(&mut self, plan: &Plan, judged: &Judged) -> io::Result<()> {
+    fn print(&mut self, plan: &Plan, judged: &Evaluation) -> io::Result<()> {
         let decision = &judged.decision;
         let (word, colour) = match decision.outcome {
             Verdict::Succeeded => ("succeeded", GREEN),
@@ -179,9 +179,9 @@ impl<W: Write> Report<'_, W> {
             Verdict::WaitingUser => ("waiting_user", YELLOW),
         };
         let headline = self.paint(colour, word);
-        let code = decision.code.as_deref().map(|code| format!("  {code}")).unwrap_or_default();
+        let code = decision.code().map(|code| format!("  {code}")).unwrap_or_default();
         writeln!(self.out, "{headline}  by {}{code}", decision.rule)?;
-        writeln!(self.out, "  {}", decision.message)?;
+        writeln!(self.out, "  {}", decision.message())?;
 
         let evidence = &decision.evidence;
         self.heading("evidence")?;
@@ -203,14 +203,15 @@ impl<W: Write> Report<'_, W> {
         self.heading("gates, in order")?;
         for check in &decision.checks {
             let (sign, colour) = match check.result {
-                GateResult::Passed => ("next   ", GREY),
-                GateResult::Decided => ("decides", BOLD),
+                CheckResult::Passed => ("next   ", GREY),
+                CheckResult::Decided => ("decides", BOLD),
             };
-            let line = self.paint(colour, &format!("{sign}  {:7}  {}", check.gate, check.detail));
+            let line = self.paint(colour, &format!("{sign}  {:7}  {}", check.gate.as_str(), check.reason));
             writeln!(self.out, "  {line}")?;
         }
 
-        let notes: Vec<&Note> = plan.warnings.iter().chain(&decision.warnings).chain(&decision.diagnostics).collect();
+        let warnings = decision.warnings();
+        let notes: Vec<&Note> = plan.warnings.iter().chain(&warnings).chain(&decision.diagnostics).collect();
         if !notes.is_empty() {
             self.heading("worth knowing")?;
         }
@@ -218,7 +219,7 @@ impl<W: Write> Report<'_, W> {
             let code = self.paint(YELLOW, note.code.as_str());
             writeln!(self.out, "  {code}  {}\n      {}", note.message, note.code.info().remedy)?;
         }
-        if let Some(code) = decision.code.as_deref().and_then(Code::from_text) {
+        if let Some(code) = decision.code().and_then(Code::from_text) {
             self.heading("what to do")?;
             writeln!(self.out, "  {}", code.info().remedy)?;
         }

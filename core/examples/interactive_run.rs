@@ -62,7 +62,7 @@ impl Timeline {
         if let Some(decision) =
             self.run.decision().filter(|_| what.starts_with("the agent") || what.starts_with("a tool"))
         {
-            println!("{:26}· {}: {}", "", decision.rule, decision.message);
+            println!("{:26}· {}: {}", "", decision.rule, decision.message());
         }
         Ok(())
     }

@@ -61,31 +61,34 @@ pub use hosting::{
 #[doc(hidden)]
 pub use inspect::explain::reading_steps;
 pub use inspect::explain::{Explanation, WhyNot, evaluate_turn};
-#[cfg(feature = "observe")]
-pub use inspect::observation::{Observation, Ruled};
-pub use inspect::timeline::{Origin, TimelineEntry};
+pub use inspect::timeline::TimelineEntry;
 pub use inspect::views::{Allowed, AllowedRequest, InteractionView, OptionView, PendingView, StatusView};
 pub use json::{Document, Map, Value, json_text, parse_json};
-pub use lifecycle::run::{OwnedResources, PendingEffects, Run, Transition};
-pub use persist::journal::{JOURNAL_VERSION, Journal, JournalEntry, Replayed, replay};
+pub use lifecycle::run::{OwnedResources, PendingEffects, Run};
+pub use persist::journal::{JOURNAL_VERSION, Journal, Replayed, replay};
 pub use persist::snapshot::SNAPSHOT_VERSION;
 #[cfg(feature = "host-validator")]
 pub use schema::use_schema_engine;
-pub use schema::{Check, OutputSchema, SchemaEngine, SchemaProblem, SchemaValidator, Violation};
+pub use schema::{Check as SchemaCheck, OutputSchema, SchemaEngine, SchemaProblem, SchemaValidator};
 pub use text::display_text;
-pub use turn::evidence::{Evidence, Marker, OutputState, Source};
-pub use turn::gate::{Decision, GateCheck, GateResult, Judged, Verdict};
 pub use turn::patch::{InstructionTemplate, append_instructions};
 pub use types::codes::{Code, CodeInfo, CodeKind, Note};
+pub use types::decision::{
+    Check, CheckResult, Decision, Evaluation, Evidence, Gate, Marker, OutputState, ProcessFailure, Reason, Source,
+    Verdict, Violation,
+};
 pub use types::effect::{Action, Effect, Notification, ResumeFrom};
-pub use types::event::{DONE_MARKER, Event, Message, RecordedTurn, Reply, TurnReport, Usage};
+pub use types::event::{DONE_MARKER, Event, Message, Origin, Reply, TurnReport, Usage};
 pub use types::interaction::{
     ChoiceOption, FreeForm, InteractionKind, InteractionRecord, PendingInteraction, Question, ResolutionMode,
 };
 pub use types::limits::Limits;
 pub use types::load_error::LoadError;
+#[cfg(feature = "observe")]
+pub use types::observation::{DecisionSummary, Observation};
 pub use types::plan::{InterruptedTurn, Mode, Profile, SoftCompletion};
 pub use types::receipt::{EventRejected, Receipt, ReceiptKind, Resolved};
 pub use types::state::{Outcome, RunError, Status};
 pub use types::stream::{Stream, StreamFormat};
 pub use types::time::Timestamp;
+pub use types::transition::{JournalEntry, Transition};

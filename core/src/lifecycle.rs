@@ -2,6 +2,8 @@
 
 pub(crate) mod history;
 pub(crate) mod invariants;
+#[cfg(feature = "observe")]
+pub(crate) mod observe;
 pub(crate) mod replies;
 pub(crate) mod run;
 pub(crate) mod transition;

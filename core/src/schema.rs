@@ -32,6 +32,7 @@ use crate::json::json_text;
 use crate::json::{self, Document, Value};
 use crate::text::{display_text, head};
 use crate::types::codes::Code;
+use crate::types::decision::Violation;
 use crate::types::limits::Limits;
 
 /// A compiled schema; cheap to clone.
@@ -70,18 +71,6 @@ pub enum Check {
     TooMuchWork,
     /// There is nobody to ask (a build without a schema engine, and no validator from the host); it counts as not valid.
     NoValidator,
-}
-
-/// One way in which an instance does not fit its schema.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Violation {
-    /// Where in the instance, as a JSON pointer; empty for the whole.
-    pub instance_path: String,
-    /// The keyword that was not met, as a JSON pointer into the schema.
-    pub schema_path: String,
-    /// What the schema asks for; values of the instance are not repeated.
-    pub message: String,
 }
 
 impl Check {

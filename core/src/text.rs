@@ -68,8 +68,8 @@ pub(crate) fn quoted_up_to(text: &str, bytes: usize) -> String {
 }
 
 /// Names from outside, quoted, with commas between them.
-pub(crate) fn quoted_list(names: &[&str]) -> String {
-    names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ")
+pub(crate) fn quoted_list(names: &[impl AsRef<str>]) -> String {
+    names.iter().map(|name| quoted(name.as_ref())).collect::<Vec<_>>().join(", ")
 }
 
 /// A name from outside as a step of a JSON pointer in a message.

@@ -1,11 +1,14 @@
 //! The data that crosses the boundary: events, effects, plans, interactions, receipts, codes. No decisions.
 
 pub(crate) mod codes;
+pub(crate) mod decision;
 pub(crate) mod effect;
 pub(crate) mod event;
 pub(crate) mod interaction;
 pub(crate) mod limits;
 pub(crate) mod load_error;
+#[cfg(feature = "observe")]
+pub(crate) mod observation;
 pub(crate) mod plan;
 pub(crate) mod receipt;
 pub(crate) mod state;
@@ -13,3 +16,4 @@ pub(crate) mod stream;
 pub(crate) mod strict;
 pub(crate) mod tagged;
 pub(crate) mod time;
+pub(crate) mod transition;

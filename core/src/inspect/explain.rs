@@ -1,14 +1,16 @@
 //! Answers to "why" and "why not" (GATE-9).
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 use crate::admission::plan::Plan;
 #[cfg(feature = "streams")]
 use crate::agents::decode_stream;
 use crate::lifecycle::run::Run;
-use crate::schema::Violation;
-use crate::turn::evidence::{self, Marker, OutputState};
-use crate::turn::gate::{self, Decision, Judged, Position};
+use crate::turn::evidence;
+use crate::turn::gate::{self, Position};
+use crate::types::codes::Note;
+use crate::types::decision::{Check, Decision, Evaluation, Evidence, Gate, Marker, OutputState, Verdict, Violation};
 use crate::types::event::TurnReport;
 use crate::types::plan::{Profile, SoftCompletion};
 use crate::types::state::{Outcome, Status};
@@ -24,7 +26,7 @@ pub struct Explanation {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
     /// Why its last turn ended as it did.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "explained")]
     pub decision: Option<Decision>,
 }
 
@@ -42,17 +44,70 @@ pub struct WhyNot {
     pub violations: Vec<Violation>,
 }
 
-/// Judges one turn by itself, as if it were the given attempt of a run of this plan.
+/// Evaluates one turn by itself, as if it were the given attempt of a run of this plan.
 #[must_use]
-pub fn evaluate_turn(plan: &Plan, report: &TurnReport) -> Judged {
+pub fn evaluate_turn(plan: &Plan, report: &TurnReport) -> Evaluation {
     let position = Position { attempt_number: report.attempt_number, interactions: 0 };
     #[cfg(feature = "streams")]
     if let Some(stream) = &report.stream {
         let mut decoded = TurnReport { stream: None, exit_code: stream.exit_code, ..report.clone() };
         decoded.take_decoded(decode_stream(stream));
-        return gate::judge(plan, position, &decoded).told();
+        return gate::evaluate(plan, position, &decoded);
     }
-    gate::judge(plan, position, report).told()
+    gate::evaluate(plan, position, report)
+}
+
+/// A decision with all that follows from it, for users: its rule, code, message, warnings, and a sentence for each check.
+#[derive(Serialize)]
+struct Explained<'d> {
+    outcome: Verdict,
+    rule: Gate,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<&'d str>,
+    message: String,
+    evidence: &'d Evidence,
+    warnings: Vec<Note>,
+    diagnostics: &'d [Note],
+    checks: Vec<ExplainedCheck<'d>>,
+}
+
+#[derive(Serialize)]
+struct ExplainedCheck<'d> {
+    #[serde(flatten)]
+    check: &'d Check,
+    detail: String,
+}
+
+impl<'d> From<&'d Decision> for Explained<'d> {
+    fn from(decision: &'d Decision) -> Explained<'d> {
+        let explain = |check: &'d Check| ExplainedCheck { check, detail: check.reason.to_string() };
+        Explained {
+            outcome: decision.outcome,
+            rule: decision.rule,
+            code: decision.code(),
+            message: decision.message(),
+            evidence: &decision.evidence,
+            warnings: decision.warnings(),
+            diagnostics: &decision.diagnostics,
+            checks: decision.checks.iter().map(explain).collect(),
+        }
+    }
+}
+
+#[expect(clippy::ref_option, reason = "serde hands over the field")]
+pub(super) fn explained<S: Serializer>(decision: &Option<Decision>, serializer: S) -> Result<S::Ok, S::Error> {
+    decision.as_ref().map(Explained::from).serialize(serializer)
+}
+
+impl Evaluation {
+    /// The evaluation as JSON with all that follows from its decision, for users: its rule, code, message, warnings, and a
+    /// sentence for each check.
+    #[must_use]
+    pub fn explain(&self) -> Value {
+        let mut explained = serde_json::to_value(self).unwrap_or_default();
+        explained["decision"] = serde_json::to_value(Explained::from(&self.decision)).unwrap_or_default();
+        explained
+    }
 }
 
 /// How many bytes were looked at to read a turn: the measure by which the tests show that work is linear.
@@ -70,12 +125,12 @@ impl Run {
             Some(Outcome::Failed(error) | Outcome::Canceled(error)) => Some(error.code.clone()),
             Some(Outcome::Succeeded { .. }) | None => None,
         };
-        Explanation { status: self.status(), reason: self.reason(), code, decision: self.decision() }
+        Explanation { status: self.status(), reason: self.reason(), code, decision: self.decision().cloned() }
     }
 
     fn reason(&self) -> String {
         let attempt = self.attempt_number();
-        match (self.status(), self.outcome(), self.brief()) {
+        match (self.status(), self.outcome(), self.decision()) {
             (Status::Queued, _, _) if attempt == 0 => "the run waits for its first slot".to_owned(),
             (Status::Queued, _, _) => format!("the run waits for a slot after attempt {attempt}"),
             (Status::Running, _, _) => format!("attempt {attempt} is under way"),
@@ -84,13 +139,13 @@ impl Run {
                     Some(at) => format!("until {}", at.as_millis()),
                     None => "without a deadline".to_owned(),
                 };
-                format!("{}: {}; {until}", decision.rule(), decision.message())
+                format!("{}: {}; {until}", decision.rule, decision.message())
             }
-            (_, Some(Outcome::Failed(error)), Some(decision)) if decision.code() == Some(&error.code) => {
-                format!("{}: {}", decision.rule(), error.message)
+            (_, Some(Outcome::Failed(error)), Some(decision)) if decision.code() == Some(error.code.as_str()) => {
+                format!("{}: {}", decision.rule, error.message)
             }
             (_, Some(Outcome::Failed(error) | Outcome::Canceled(error)), _) => error.message.clone(),
-            (_, _, Some(decision)) => format!("{}: {}", decision.rule(), decision.message()),
+            (_, _, Some(decision)) => format!("{}: {}", decision.rule, decision.message()),
             (_, _, None) => "nothing has been decided yet".to_owned(),
         }
     }
@@ -145,9 +200,9 @@ impl Run {
             }
             OutputState::Missing | OutputState::Unparsable | OutputState::Valid | OutputState::Unchecked => {}
         }
-        let told = self.status() == Status::Failed;
-        if let Some(code) = decision.code.as_ref().filter(|_| !told) {
-            answer.reasons.push(format!("{}: {} ({code})", decision.rule, decision.message));
+        let is_known = self.status() == Status::Failed;
+        if let Some(code) = decision.code().filter(|_| !is_known) {
+            answer.reasons.push(format!("{}: {} ({code})", decision.rule, decision.message()));
         }
     }
 

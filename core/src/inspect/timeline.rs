@@ -5,12 +5,13 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::admission::plan::Plan;
+use crate::inspect::explain::explained;
 use crate::lifecycle::invariants;
 use crate::lifecycle::run::Run;
-use crate::persist::journal::{Link, invalid, read_line};
+use crate::persist::journal::{ChainedEntry, invalid, read_line};
 use crate::text::display_text;
-use crate::turn::gate::Decision;
-use crate::types::event::Event;
+use crate::types::decision::Decision;
+use crate::types::event::{Event, Origin};
 use crate::types::interaction::ResolutionMode;
 use crate::types::load_error::LoadError;
 use crate::types::state::Status;
@@ -54,23 +55,9 @@ pub struct TimelineEntry {
     /// How the question came to its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resolution_mode: Option<ResolutionMode>,
-    /// What the gates said of a turn.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What the gates decided about a turn.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "explained")]
     pub decision: Option<Decision>,
-}
-
-/// Who brings an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Origin {
-    /// A person, or a client on their behalf.
-    User,
-    /// The agent.
-    Agent,
-    /// The clock.
-    Timer,
-    /// The host: its slots and processes.
-    Host,
 }
 
 impl Run {
@@ -80,7 +67,7 @@ impl Run {
     /// `JOURNAL_INVALID` if the line is not the first of a journal.
     pub fn first(plan: impl Into<Arc<Plan>>, line: &str) -> Result<(Run, TimelineEntry), LoadError> {
         let entry = read_line(line, 1)?;
-        let Link { revision: 1, at, event: Event::Created {}, .. } = entry else {
+        let ChainedEntry { revision: 1, at, event: Event::Created {}, .. } = entry else {
             return Err(invalid("entry 1", "a journal begins with `created`"));
         };
         let (run, _) = Run::create(plan, at);
@@ -104,8 +91,8 @@ impl Run {
         }
         let resolved_before = self.history().len();
         // Only a recorded decision can be found wrong after it was taken, and it adds nothing to the history.
-        let before = matches!(entry.event, Event::TurnDecided(_)).then(|| self.life().clone());
-        if let Err(error) = self.replay_link(&entry) {
+        let before = matches!(entry.event, Event::TurnDecided { .. }).then(|| self.life().clone());
+        if let Err(error) = self.replay_entry(&entry) {
             if let Some(before) = before {
                 self.go_back_to(before);
             }
@@ -115,8 +102,8 @@ impl Run {
     }
 
     /// The line that has just been followed; there were so many questions at their end before it.
-    fn step_of(&self, entry: &Link, resolved_before: usize) -> TimelineEntry {
-        let (event, by) = told(&entry.event);
+    fn step_of(&self, entry: &ChainedEntry, resolved_before: usize) -> TimelineEntry {
+        let (event, by) = (entry.event.public_name(), entry.event.origin());
         let explanation = self.explain();
         let is_turn = event == "turn_finished";
         let asked = self.pending().filter(|_| is_turn);
@@ -138,14 +125,5 @@ impl Run {
             resolution_mode: resolved.map(|record| record.resolution_mode),
             decision: explanation.decision.filter(|_| is_turn),
         }
-    }
-}
-
-pub(crate) fn told(event: &Event) -> (&'static str, Origin) {
-    match event {
-        Event::TurnFinished(_) | Event::TurnDecided(_) => ("turn_finished", Origin::Agent),
-        Event::Created {} | Event::Reply(_) | Event::Cancel { .. } => (event.name(), Origin::User),
-        Event::TimerFired { .. } => (event.name(), Origin::Timer),
-        Event::SlotGranted { .. } | Event::ProcessLost { .. } => (event.name(), Origin::Host),
     }
 }

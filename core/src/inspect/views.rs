@@ -5,8 +5,8 @@ use serde::Serialize;
 use crate::json::{self, Map, Value};
 use crate::lifecycle::run::Run;
 use crate::text::display_text;
-use crate::turn::gate::Brief;
 use crate::types::codes::{Code, Note};
+use crate::types::decision::Decision;
 use crate::types::event::{MAX_KEY_CHARACTERS, MAX_REASON_CHARACTERS};
 use crate::types::interaction::{ChoiceOption, InteractionKind, PendingInteraction};
 use crate::types::limits::Limits;
@@ -154,9 +154,9 @@ impl Run {
             None => (None, None),
         };
         let mut warnings = plan.warnings.clone();
-        warnings.append(&mut decision.map(Brief::warnings).unwrap_or_default());
+        warnings.append(&mut decision.map(Decision::warnings).unwrap_or_default());
         let mut diagnostics = self.own_diagnostics();
-        diagnostics.extend_from_slice(decision.map_or(&[], |decision| decision.diagnostics()));
+        diagnostics.extend_from_slice(decision.map_or(&[], |decision| &decision.diagnostics));
         StatusView {
             run_id: plan.run_id.clone(),
             status: self.status(),

@@ -5,8 +5,9 @@ use crate::json;
 use crate::lifecycle::run::Run;
 use crate::lifecycle::wait::{SlotWhileWaiting, WaitRule};
 use crate::schema::Check;
-use crate::turn::gate::{Brief, FALLBACK_PROMPT, Verdict};
+use crate::turn::gate::FALLBACK_PROMPT;
 use crate::types::codes::Code;
+use crate::types::decision::{Decision, Verdict};
 use crate::types::effect::EffectRef;
 use crate::types::interaction::ResolutionMode;
 use crate::types::limits::Limits;
@@ -20,7 +21,7 @@ pub(crate) struct Broken {
     pub(crate) message: &'static str,
 }
 
-/// Checks every invariant; the first that does not hold is told.
+/// Checks every invariant; returns the first that does not hold.
 pub(crate) fn check(run: &Run) -> Result<(), Broken> {
     plan(run)?;
     history(run)?;
@@ -130,14 +131,14 @@ fn queued(run: &Run) -> Result<(), Broken> {
     // Whether it is new or retried, a turn's number is one more than the answers before it.
     let is_next = u64::from(queued.next_attempt) == run.history().len() as u64 + 1;
     ensure(is_next, "life.state.next_attempt", "does not follow from the history")?;
-    told(run, queued.asked, "life.state.asked")?;
+    was_emitted(run, queued.asked, "life.state.asked")?;
     last_answer(run, queued.answer.as_ref())?;
     last_slot(run, &queued.slot_id)
 }
 
 fn running(run: &Run) -> Result<(), Broken> {
     let State::Running(running) = run.state() else { return Ok(()) };
-    told(run, running.begun, "life.state.begun")?;
+    was_emitted(run, running.begun, "life.state.begun")?;
     let injected = running.begun_by == BegunBy::InjectReply;
     let sticky = run.plan().profile == Profile::StickyProcess;
     ensure(!injected || (sticky && running.answer.is_some()), "life.state.begun_by", "nothing can have been injected")?;
@@ -157,7 +158,7 @@ fn waiting(run: &Run) -> Result<(), Broken> {
     let deadline = rule.expiry.map(|_| pending.asked_at.plus_seconds(run.plan().session_timeout_sec));
     ensure(pending.deadline_at == deadline, "life.state.pending.deadline_at", "is not the plan's")?;
     ensure(waiting.timer.is_some() == deadline.is_some(), "life.state.timer", "a timer belongs to a deadline")?;
-    waiting.timer.map_or(Ok(()), |timer| told(run, timer, "life.state.timer"))?;
+    waiting.timer.map_or(Ok(()), |timer| was_emitted(run, timer, "life.state.timer"))?;
     ensure(decided(run, Verdict::WaitingUser), "life.decision", "does not say that the run waits")?;
     ensure(!pending.question.prompt.trim().is_empty(), "life.state.pending", "a question needs a prompt")?;
     let limits = &run.plan().limits;
@@ -187,8 +188,7 @@ fn ended(run: &Run) -> Result<(), Broken> {
             result(run, data_text.as_deref())
         }
         Some(Outcome::Failed(error)) => {
-            let code = Some(&error.code);
-            let by_gate = decided(run, Verdict::Failed) && run.brief().and_then(Brief::code) == code;
+            let by_gate = decided(run, Verdict::Failed) && run.decision().and_then(Decision::code) == Some(&error.code);
             let by_event = FAILURES_WITHOUT_A_GATE.iter().any(|known| known.as_str() == error.code);
             ensure(by_gate || by_event, "life.state.how.code", "is not why the run failed")
         }
@@ -200,7 +200,7 @@ fn ended(run: &Run) -> Result<(), Broken> {
 }
 
 fn decided(run: &Run, outcome: Verdict) -> bool {
-    run.brief().is_some_and(|decision| decision.outcome() == outcome)
+    run.decision().is_some_and(|decision| decision.outcome == outcome)
 }
 
 fn result(run: &Run, data_text: Option<&str>) -> Result<(), Broken> {
@@ -220,8 +220,8 @@ fn last_answer(run: &Run, answer: Option<&Answer>) -> Result<(), Broken> {
     ensure(recorded == carried, "life.state.answer", "is not the answer to the last question")
 }
 
-/// An effect was told in a revision that there has been.
-fn told(run: &Run, effect: EffectRef, place: &'static str) -> Result<(), Broken> {
+/// An effect was emitted in a revision that there has been.
+fn was_emitted(run: &Run, effect: EffectRef, place: &'static str) -> Result<(), Broken> {
     let exists = (1..=run.revision()).contains(&effect.revision) && effect.number >= 1;
     ensure(exists, place, "names an effect that was never told")
 }

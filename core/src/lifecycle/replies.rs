@@ -7,79 +7,62 @@ use crate::lifecycle::run::Run;
 use crate::types::codes::Code;
 use crate::types::event::Reply;
 use crate::types::plan::Profile;
-use crate::types::receipt::{EventRejected, Receipt, ReceiptKind, Resolved};
+use crate::types::receipt::{Receipt, ReceiptKind, Resolved};
 use crate::types::state::Status;
 
-/// A reply that is not refused.
-pub(crate) enum Examined {
-    /// The question is pending and this answers it.
-    Fits,
-    /// It was taken before; here is the first receipt again.
-    Repeated(Receipt),
-}
-
-/// Holds a reply against the table, top to bottom; the first row that fits is the answer.
-pub(crate) fn examine(run: &Run, reply: &Reply) -> Result<Examined, EventRejected> {
+/// Checks a reply against the table, top to bottom; the first row that fits is the answer. `None` if its question is pending
+/// and this answers it.
+pub(crate) fn examine(run: &Run, reply: &Reply) -> Option<Receipt> {
     let id = reply.interaction_id;
-    let refuse = |kind: ReceiptKind, code: Code, message: String| {
-        let pending_interaction_id = run.pending().map(|pending| pending.interaction_id);
-        let receipt = Receipt { interaction_id: Some(id), pending_interaction_id, ..run.receipt(kind) };
-        Err(EventRejected::with_receipt(code, message, receipt))
+    let pending_interaction_id = run.pending().map(|pending| pending.interaction_id);
+    let refusal = |kind, code, message| {
+        let refusal = run.refusal(kind, code, message);
+        Some(Receipt { interaction_id: Some(id), pending_interaction_id, ..refusal })
     };
 
     let size = response_size(reply);
     let limit = run.plan().limits.reply_bytes;
     if size > limit {
         let message = format!("the reply has {size} bytes, the limit is {limit}");
-        return refuse(ReceiptKind::TooLarge, Code::ReplyTooLarge, message);
+        return refusal(ReceiptKind::TooLarge, Code::ReplyTooLarge, message);
     }
     if !run.plan().is_interactive() {
         let message = "the run is in mode `auto`; nobody is asked".to_owned();
-        return refuse(ReceiptKind::NotInteractive, Code::RunNotInteractive, message);
+        return refusal(ReceiptKind::NotInteractive, Code::RunNotInteractive, message);
     }
     if let Some(first) = reply.idempotency_key.as_deref().and_then(|key| run.resolved().with_key(key)) {
         if first.interaction_id == id && first.response.as_deref() == Some(reply.response_text().as_str()) {
-            return Ok(Examined::Repeated(Receipt {
-                receipt: ReceiptKind::Duplicate,
-                code: None,
+            return Some(Receipt {
                 interaction_id: Some(id),
-                pending_interaction_id: None,
-                resolved: None,
                 status: status_after_reply(run.plan()),
                 revision: first.revision,
-            }));
+                ..run.receipt(ReceiptKind::Duplicate)
+            });
         }
         let message =
             format!("the idempotency key was used before, for a reply to interaction {}", first.interaction_id);
-        return refuse(ReceiptKind::Conflict, Code::IdempotencyConflict, message);
+        return refusal(ReceiptKind::Conflict, Code::IdempotencyConflict, message);
     }
     if let Some(expected) = reply.expected_revision.filter(|expected| *expected != run.revision()) {
         let message = format!("expected revision {expected}, the run is at {}", run.revision());
-        return refuse(ReceiptKind::Conflict, Code::RevisionConflict, message);
+        return refusal(ReceiptKind::Conflict, Code::RevisionConflict, message);
     }
-    let pending = run.pending().map(|pending| pending.interaction_id);
-    if pending == Some(id) {
-        return Ok(Examined::Fits);
+    if pending_interaction_id == Some(id) {
+        return None;
     }
     if let Some(record) = run.record(id) {
-        let resolved = Some(Resolved::from(record));
-        let receipt = Receipt {
-            interaction_id: Some(id),
-            pending_interaction_id: pending,
-            resolved,
-            ..run.receipt(ReceiptKind::Stale)
-        };
         let message = format!("interaction {id} was resolved before");
-        return Err(EventRejected::with_receipt(Code::StaleInteraction, message, receipt));
+        let receipt = refusal(ReceiptKind::Stale, Code::StaleInteraction, message)?;
+        return Some(Receipt { resolved: Some(Resolved::from(record)), ..receipt });
     }
-    match pending {
+    match pending_interaction_id {
         None => {
             let message = format!("nothing is pending; the run is {}", run.status().as_str());
-            refuse(ReceiptKind::NotWaiting, Code::RunNotWaitingUser, message)
+            refusal(ReceiptKind::NotWaiting, Code::RunNotWaitingUser, message)
         }
         Some(pending) => {
             let message = format!("interaction {id} was never issued; {pending} is pending");
-            refuse(ReceiptKind::Unknown, Code::UnknownInteraction, message)
+            refusal(ReceiptKind::Unknown, Code::UnknownInteraction, message)
         }
     }
 }

@@ -1,23 +1,21 @@
-//! The run: a plan, a state and a history. It applies events and tells what it knows; `transition` decides.
+//! The run: a plan, a state and a history. It applies events and answers questions; `transition` decides.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::admission::plan::Plan;
-#[cfg(feature = "observe")]
-use crate::inspect::observation::Observation;
 use crate::lifecycle::history::History;
 use crate::lifecycle::transition::{self, Next, Step};
-use crate::persist::journal::JournalEntry;
-use crate::turn::gate::{Brief, Decision};
 use crate::types::codes::{Code, Note};
+use crate::types::decision::Decision;
 use crate::types::effect::{Action, Effect};
 use crate::types::event::{Event, Reply};
 use crate::types::interaction::{InteractionRecord, PendingInteraction};
 use crate::types::receipt::{EventRejected, Receipt, ReceiptKind};
 use crate::types::state::{BegunBy, Ended, Outcome, Running, State, Status, WaitingUser};
 use crate::types::time::Timestamp;
+use crate::types::transition::{JournalEntry, Transition};
 
 /// One execution of a skill for one request.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,41 +40,11 @@ pub(crate) struct Life {
     pub(crate) session_handle: Option<String>,
     /// Why the last turn ended as it did.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) decision: Option<Brief>,
+    pub(crate) decision: Option<Decision>,
     pub(crate) clock_went_backwards: bool,
     /// Whether a time came in seconds instead of milliseconds; that is no clock that went backwards.
     pub(crate) time_in_seconds: bool,
     pub(crate) state: State,
-}
-
-/// What came of an event that was not rejected.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct Transition {
-    /// What the host must do, in order. Save the run first.
-    pub effects: Vec<Effect>,
-    /// The answer to a request.
-    pub receipt: Option<Receipt>,
-    /// What to append to the journal; absent if the event was absorbed and nothing happened.
-    pub entry: Option<JournalEntry>,
-    /// What is worth measuring of the step; absent where `entry` is (OBS-1). Tell it once the run is saved.
-    #[cfg(feature = "observe")]
-    pub observed: Option<Observation>,
-}
-
-/// What an event will do to a run that has not changed yet.
-#[derive(Debug, Default)]
-pub(crate) struct Prepared {
-    step: Step,
-    decision: Option<Brief>,
-    now: Timestamp,
-}
-
-impl Prepared {
-    /// What will have come of the event once it is committed.
-    pub(crate) fn applied(&self) -> &Transition {
-        &self.step.applied
-    }
 }
 
 /// What the host still owes a run, and what the run may still own (HOST-2).
@@ -124,99 +92,127 @@ impl Run {
             state: State::Queued(queued),
         };
         let run = Run { plan, life, history: History::default() };
-        let entry = Some(JournalEntry::new(1, now, Event::Created {}, None));
-        let applied = Transition {
+        let entry = JournalEntry { revision: 1, at: now, event: Event::Created {}, evaluation: None };
+        let transition = Transition {
             effects,
             receipt: None,
             #[cfg(feature = "observe")]
-            observed: entry.as_ref().map(|entry| run.observe_creation(entry)),
-            entry,
+            observation: Some(run.observe_creation(&entry)),
+            entry: Some(entry),
         };
-        (run, applied)
+        (run, transition)
     }
 
-    /// Applies one event and returns the effects the host must perform, in order.
+    /// Applies one event and returns the effects the host must perform, in order. A reply or cancel that is refused changes
+    /// nothing, and its receipt says why.
     ///
     /// # Errors
-    /// [`EventRejected`] if the run cannot take this event; the run is unchanged.
+    /// [`EventRejected`] if the event is malformed, reports a turn that was never started, or needs a validator that is
+    /// missing; the run is unchanged.
     pub fn apply(&mut self, event: Event, now: Timestamp) -> Result<Transition, EventRejected> {
-        let mut prepared = Prepared::default();
-        self.prepare_new(event, now, &mut prepared)?;
-        self.advance(&mut prepared);
-        Ok(prepared.step.applied)
-    }
-
-    /// Prepares an event that is no journal's. What is prepared is large to be handed around, so it is written where the
-    /// caller has it.
-    fn prepare_new(&self, event: Event, now: Timestamp, prepared: &mut Prepared) -> Result<(), EventRejected> {
-        if let Event::TurnDecided(_) | Event::Created {} = event {
+        if let Event::TurnDecided { .. } | Event::Created {} = event {
             return Err(EventRejected::malformed(format!("`{}` stands in journals only", event.name())));
         }
         event.check_form()?;
         #[cfg(feature = "streams")]
         let event = event.with_stream_decoded()?;
-        self.prepare_recorded(event, now, prepared)?;
+        self.check_applicable(&event)?;
+        let Step { next, effects, receipt } = transition::step(self, &event, self.latest(now));
+        let Some(mut next) = next else {
+            #[cfg(feature = "observe")]
+            let observation = receipt.as_ref().and_then(|receipt| receipt.code).map(|code| {
+                // A refused request is observed like a rejected event (OBS-5).
+                self.observe_rejected(event.name(), code.as_str(), now)
+            });
+            return Ok(Transition {
+                effects,
+                receipt,
+                entry: None,
+                #[cfg(feature = "observe")]
+                observation,
+            });
+        };
+        let evaluation = next.evaluation.take();
+        let decision = evaluation.as_ref().map(|evaluation| evaluation.decision.clone());
+        let entry = JournalEntry { revision: self.revision().saturating_add(1), at: now, event, evaluation };
         #[cfg(feature = "observe")]
-        if let (Some(next), Some(entry)) = (&prepared.step.next, &prepared.step.applied.entry) {
-            prepared.step.applied.observed = Some(self.observe_step(next, entry));
-        }
-        Ok(())
+        let observation = Some(self.observe_step(&next, &entry));
+        self.advance(next, decision, now);
+        Ok(Transition {
+            effects,
+            receipt,
+            entry: Some(entry),
+            #[cfg(feature = "observe")]
+            observation,
+        })
     }
 
-    /// Takes a reply. Whatever becomes of it, there is a receipt: in [`Transition`], or in [`EventRejected`].
+    /// Takes a reply. Whatever becomes of it, there is a receipt.
     ///
     /// # Errors
-    /// [`EventRejected`] if the reply is not taken; the run is unchanged.
+    /// [`EventRejected`] if the reply is malformed; the run is unchanged.
     pub fn reply(&mut self, reply: Reply, now: Timestamp) -> Result<Transition, EventRejected> {
         self.apply(Event::Reply(reply), now)
     }
 
-    /// Prepares an event that may be a journal's, where a turn may be recorded without its text.
-    pub(crate) fn prepare_recorded(
-        &self,
-        event: Event,
-        now: Timestamp,
-        prepared: &mut Prepared,
-    ) -> Result<(), EventRejected> {
-        let unjudgeable = self.plan.output_schema.as_ref().is_some_and(|schema| !schema.can_check());
-        if unjudgeable && matches!(event, Event::TurnFinished(_)) {
-            let message = "there is no validator: bring one before the run is made or loaded";
-            return Err(EventRejected { code: Code::ValidatorMissing, message: message.to_owned(), receipt: None });
-        }
-        self.check_attempt(&event)?;
-        transition::step(self, &event, now.max(self.life.updated_at), &mut prepared.step)?;
-        prepared.now = now;
-        if let Some(next) = &mut prepared.step.next {
-            let judged = next.judged.take();
-            prepared.decision = judged.as_ref().map(|judged| judged.decision.clone());
-            let revision = self.life.revision.saturating_add(1);
-            prepared.step.applied.entry = Some(JournalEntry::new(revision, now, event, judged));
-        }
-        Ok(())
+    /// Applies an event of a journal, where a turn may be recorded without its text. `None` if it changes nothing.
+    pub(crate) fn apply_recorded(
+        &mut self,
+        event: &Event,
+        at: Timestamp,
+    ) -> Result<Option<Vec<Effect>>, EventRejected> {
+        self.check_applicable(event)?;
+        let Step { next, effects, receipt } = transition::step(self, event, self.latest(at));
+        let Some(mut next) = next else {
+            return match receipt {
+                Some(Receipt { code: Some(code), message: Some(message), .. }) => Err(EventRejected { code, message }),
+                Some(_) | None => Ok(None),
+            };
+        };
+        let decision = next.evaluation.take().map(|evaluation| evaluation.decision);
+        self.advance(next, decision, at);
+        Ok(Some(effects))
     }
 
-    /// Lets what was prepared happen. It must have been prepared by this run, and nothing else committed since.
-    pub(crate) fn commit(&mut self, mut prepared: Prepared) -> Transition {
-        self.advance(&mut prepared);
-        prepared.step.applied
+    /// A turn can be evaluated only with a validator, and only if it was started (LIFE-1).
+    fn check_applicable(&self, event: &Event) -> Result<(), EventRejected> {
+        let reported = match event {
+            Event::TurnFinished(report) => {
+                if self.plan.output_schema.as_ref().is_some_and(|schema| !schema.can_check()) {
+                    let message = "there is no validator: bring one before the run is made or loaded".to_owned();
+                    return Err(EventRejected { code: Code::ValidatorMissing, message });
+                }
+                report.attempt_number
+            }
+            Event::TurnDecided { attempt_number, .. } => *attempt_number,
+            _ => return Ok(()),
+        };
+        let last = self.life.attempt_number;
+        if (1..=last).contains(&reported) {
+            return Ok(());
+        }
+        let message = format!("attempt {reported} was never started; the last one that was is {last}");
+        Err(EventRejected { code: Code::EventUnknownAttempt, message })
     }
 
-    /// Takes what is prepared where it is: it is large to be handed around.
-    fn advance(&mut self, Prepared { step, decision, now }: &mut Prepared) {
-        let Some(next) = &mut step.next else { return };
-        let (now, decision) = (*now, decision.take());
+    /// Time never goes back (LIFE-4).
+    fn latest(&self, now: Timestamp) -> Timestamp {
+        now.max(self.life.updated_at)
+    }
+
+    /// Commits what a step computed; nothing in here can fail.
+    fn advance(&mut self, next: Next, decision: Option<Decision>, now: Timestamp) {
         let ended = self.status().is_end();
-        // First what could fail for want of memory: after it nothing can.
-        if let Some(record) = next.record.take().filter(|_| !ended) {
+        if let Some(record) = next.record.filter(|_| !ended) {
             self.history.push(record);
         }
         let life = &mut self.life;
         life.revision = life.revision.saturating_add(1);
-        // An ended run only gives back slots, and that is no news of it (LIFE-9).
+        // An ended run only gives back slots, which changes nothing that its views show (LIFE-9).
         if ended {
             return;
         }
-        if let Some(state) = next.state.take() {
+        if let Some(state) = next.state {
             life.state = state;
         }
         let is_in_seconds = now.is_in_seconds(life.updated_at);
@@ -226,7 +222,7 @@ impl Run {
         life.attempt_number = next.attempt_number;
         life.slots_requested = next.slots_requested;
         if next.session_handle.is_some() {
-            life.session_handle = next.session_handle.take();
+            life.session_handle = next.session_handle;
         }
         if decision.is_some() {
             life.decision = decision;
@@ -236,7 +232,7 @@ impl Run {
     /// The run that comes of a step, beside this one.
     pub(crate) fn after(&self, next: Next, now: Timestamp) -> Run {
         let mut run = self.clone();
-        run.advance(&mut Prepared { step: Step { next: Some(next), ..Step::default() }, decision: None, now });
+        run.advance(next, None, now);
         run
     }
 
@@ -302,20 +298,15 @@ impl Run {
 
     /// Why the last turn ended as it did.
     #[must_use]
-    pub fn decision(&self) -> Option<Decision> {
-        self.brief().map(Brief::told)
-    }
-
-    /// The same as it is kept.
-    pub(crate) fn brief(&self) -> Option<&Brief> {
+    pub fn decision(&self) -> Option<&Decision> {
         self.life.decision.as_ref()
     }
 
-    /// The decision that brought the run where it is; none if it has gone on since, or something else ended it.
-    pub(crate) fn standing_decision(&self) -> Option<&Brief> {
-        self.brief().filter(|decision| match (self.status(), self.outcome()) {
+    /// The decision that brought the run where it is; none if it has continued since, or something else ended it.
+    pub(crate) fn standing_decision(&self) -> Option<&Decision> {
+        self.decision().filter(|decision| match (self.status(), self.outcome()) {
             (Status::Failed, Some(Outcome::Failed(error))) => decision.code() == Some(&error.code),
-            (status, _) => status == decision.outcome().status(),
+            (status, _) => status == decision.outcome.status(),
         })
     }
 
@@ -351,17 +342,17 @@ impl Run {
 
     /// The effect by which the run goes on, which may have been performed.
     pub(crate) fn owed(&self) -> Option<Effect> {
-        let (told, action) = match &self.life.state {
+        let (emitted, action) = match &self.life.state {
             State::Queued(queued) => (queued.asked, Action::AcquireSlot { slot_id: queued.slot_id.clone() }),
             State::Running(running) => (running.begun, self.begin_action(running)),
             State::WaitingUser(waiting) => {
                 let interaction_id = waiting.pending.interaction_id;
-                let (told, at) = waiting.timer.zip(waiting.pending.deadline_at)?;
-                (told, Action::SetTimer { interaction_id, at })
+                let (emitted, at) = waiting.timer.zip(waiting.pending.deadline_at)?;
+                (emitted, Action::SetTimer { interaction_id, at })
             }
             State::Ended(_) => return None,
         };
-        Some(Effect { action, id: told.id(&self.plan.run_id) })
+        Some(Effect { action, id: emitted.id(&self.plan.run_id) })
     }
 
     /// What the run may still own.
@@ -430,21 +421,6 @@ impl Run {
         }
     }
 
-    /// LIFE-1: a turn that was never started cannot have been late.
-    fn check_attempt(&self, event: &Event) -> Result<(), EventRejected> {
-        let reported = match event {
-            Event::TurnFinished(report) => report.attempt_number,
-            Event::TurnDecided(turn) => turn.attempt_number,
-            _ => return Ok(()),
-        };
-        let last = self.life.attempt_number;
-        if (1..=last).contains(&reported) {
-            return Ok(());
-        }
-        let message = format!("attempt {reported} was never started; the last one that was is {last}");
-        Err(EventRejected { code: Code::EventUnknownAttempt, message, receipt: None })
-    }
-
     /// Whether a report is about the turn now under way: the right number, and the right slot if it names one.
     pub(crate) fn is_current_turn(&self, attempt_number: u32, slot_id: Option<&str>, running: &Running) -> bool {
         attempt_number == self.life.attempt_number && slot_id.is_none_or(|slot_id| slot_id == running.slot_id)
@@ -470,8 +446,9 @@ impl Run {
 
     pub(crate) fn receipt(&self, kind: ReceiptKind) -> Receipt {
         Receipt {
-            receipt: kind,
+            kind,
             code: None,
+            message: None,
             interaction_id: None,
             pending_interaction_id: None,
             resolved: None,
@@ -480,7 +457,12 @@ impl Run {
         }
     }
 
-    /// What the run itself has to tell, beside its decisions.
+    /// The receipt of a request that is not taken.
+    pub(crate) fn refusal(&self, kind: ReceiptKind, code: Code, message: String) -> Receipt {
+        Receipt { code: Some(code), message: Some(message), ..self.receipt(kind) }
+    }
+
+    /// Diagnostics of the run itself, beside those of its decisions.
     pub(crate) fn own_diagnostics(&self) -> Vec<Note> {
         let mut notes = Vec::new();
         if self.life.clock_went_backwards {

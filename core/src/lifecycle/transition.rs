@@ -3,26 +3,28 @@
 use std::sync::Arc;
 
 use crate::lifecycle::replies;
-use crate::lifecycle::run::{Run, Transition};
+use crate::lifecycle::run::Run;
 use crate::lifecycle::wait::{Expiry, SlotWhileWaiting, WaitRule};
 use crate::text::{display_text, push_number};
-use crate::turn::gate::{self, Judgement, Position, Verdict};
+use crate::turn::gate::{self, Position};
 use crate::types::codes::Code;
+use crate::types::decision::{Evaluation, Verdict};
 use crate::types::effect::{Action, Effect, EffectRef, Notification, ResumeFrom};
 use crate::types::event::{Event, Reply};
 use crate::types::interaction::{InteractionRecord, PendingInteraction, Question, ResolutionMode};
 use crate::types::plan::{InterruptedTurn, Profile};
-use crate::types::receipt::{EventRejected, Receipt, ReceiptKind};
+use crate::types::receipt::{Receipt, ReceiptKind};
 use crate::types::state::{Answer, BegunBy, Ended, Outcome, Queued, RunError, Running, State, Status, WaitingUser};
 use crate::types::time::Timestamp;
 
-/// What an event does to a run; nothing yet, and nothing at all if it is absorbed.
+/// What an event does to a run; nothing at all if it is ignored or refused.
 #[derive(Debug, Default)]
 pub(crate) struct Step {
     /// What the run becomes; `None` if nothing happened.
     pub(crate) next: Option<Next>,
-    /// What the host is told: effects and a receipt.
-    pub(crate) applied: Transition,
+    pub(crate) effects: Vec<Effect>,
+    /// The answer to a request.
+    pub(crate) receipt: Option<Receipt>,
 }
 
 /// The parts of a run that a step replaces or adds.
@@ -32,36 +34,29 @@ pub(crate) struct Next {
     pub(crate) attempt_number: u32,
     pub(crate) slots_requested: u64,
     pub(crate) session_handle: Option<String>,
-    pub(crate) judged: Option<Box<Judgement>>,
+    pub(crate) evaluation: Option<Box<Evaluation>>,
     pub(crate) record: Option<InteractionRecord>,
 }
 
-/// Decides what an event does to a run, and writes it into a step that is empty. Pure and total: the run is only read, and
-/// every pair has an answer.
-///
-/// # Errors
-/// [`EventRejected`] for a request that cannot be taken. Facts are never rejected: late and repeated ones are absorbed.
-pub(crate) fn step(run: &Run, event: &Event, now: Timestamp, step: &mut Step) -> Result<(), EventRejected> {
-    let revision = run.revision().saturating_add(1);
+/// Decides what an event does to a run. Pure and total: the run is only read, and every pair has an answer. A request that
+/// is refused has a receipt that says why; late and repeated facts are ignored.
+pub(crate) fn step(run: &Run, event: &Event, now: Timestamp) -> Step {
+    let mut draft = Draft { run, now, revision: run.revision().saturating_add(1), step: Step::default() };
     let Some(waiting) = run.overdue(now) else {
-        return take(event, Draft { run, now, revision, step });
+        take(event, &mut draft);
+        return draft.step;
     };
     // TIME-4: the deadline is applied first, in the same step, and the event meets the run that comes of it.
-    Draft { run, now, revision, step: &mut *step }.deadline(waiting);
-    let Some(next) = step.next.clone() else { return Ok(()) };
+    draft.deadline(waiting);
+    let Some(next) = draft.step.next.clone() else { return draft.step };
     let run = run.after(next, now);
-    match take(event, Draft { run: &run, now, revision, step: &mut *step }) {
-        // What the deadline did stands, so a request that comes too late is a result with a receipt.
-        Err(EventRejected { receipt: Some(receipt), .. }) => {
-            step.applied.receipt = Some(*receipt);
-            Ok(())
-        }
-        taken => taken,
-    }
+    let mut draft = Draft { run: &run, ..draft };
+    take(event, &mut draft);
+    draft.step
 }
 
 /// One arm per arrow of the diagram.
-fn take(event: &Event, mut draft: Draft) -> Result<(), EventRejected> {
+fn take(event: &Event, draft: &mut Draft) {
     let run = draft.run;
     match (run.state(), event) {
         (State::Queued(queued), Event::SlotGranted { slot_id }) if *slot_id == queued.slot_id => {
@@ -75,13 +70,13 @@ fn take(event: &Event, mut draft: Draft) -> Result<(), EventRejected> {
         (State::Running(running), Event::TurnFinished(report))
             if run.is_current_turn(report.attempt_number, report.slot_id.as_deref(), running) =>
         {
-            let judged = Box::new(gate::judge(run.plan(), position(run), report));
-            draft.finish_turn(running, judged, report.session_handle.as_deref());
+            let evaluation = Box::new(gate::evaluate(run.plan(), position(run), report));
+            draft.finish_turn(running, evaluation, report.session_handle.as_deref());
         }
-        (State::Running(running), Event::TurnDecided(turn))
-            if run.is_current_turn(turn.attempt_number, turn.slot_id.as_deref(), running) =>
+        (State::Running(running), Event::TurnDecided { attempt_number, slot_id, session_handle, evaluation, .. })
+            if run.is_current_turn(*attempt_number, slot_id.as_deref(), running) =>
         {
-            draft.finish_turn(running, Box::new(Judgement::of(turn.judged.clone())), turn.session_handle.as_deref());
+            draft.finish_turn(running, evaluation.clone(), session_handle.as_deref());
         }
         (State::Running(running), Event::ProcessLost { attempt_number, slot_id })
             if run.is_current_process(*attempt_number, slot_id.as_ref()) =>
@@ -99,16 +94,14 @@ fn take(event: &Event, mut draft: Draft) -> Result<(), EventRejected> {
         {
             draft.deadline(waiting);
         }
-        (state, Event::Reply(reply)) => match replies::examine(run, reply)? {
-            replies::Examined::Repeated(receipt) => draft.step.applied.receipt = Some(receipt),
-            replies::Examined::Fits => match state {
-                State::WaitingUser(waiting) => draft.take_reply(waiting, reply),
-                // `examine` lets a reply through only while its question is pending.
-                State::Queued(_) | State::Running(_) | State::Ended(_) => {}
-            },
+        (state, Event::Reply(reply)) => match (replies::examine(run, reply), state) {
+            (Some(receipt), _) => draft.step.receipt = Some(receipt),
+            (None, State::WaitingUser(waiting)) => draft.take_reply(waiting, reply),
+            // `examine` lets a reply through only while its question is pending.
+            (None, State::Queued(_) | State::Running(_) | State::Ended(_)) => {}
         },
 
-        (State::Ended(_), Event::Cancel { .. }) => return Err(already_ended(run)),
+        (State::Ended(_), Event::Cancel { .. }) => draft.step.receipt = Some(already_ended(run)),
         (State::Queued(_) | State::Running(_) | State::WaitingUser(_), Event::Cancel { reason }) => {
             draft.cancel(reason.as_deref());
         }
@@ -118,12 +111,11 @@ fn take(event: &Event, mut draft: Draft) -> Result<(), EventRejected> {
             _,
             Event::Created {}
             | Event::TurnFinished(_)
-            | Event::TurnDecided(_)
+            | Event::TurnDecided { .. }
             | Event::TimerFired { .. }
             | Event::ProcessLost { .. },
         ) => {}
     }
-    Ok(())
 }
 
 /// The first step of every run: it asks for a slot.
@@ -149,23 +141,23 @@ pub(crate) fn resume_from(run: &Run, answer: Option<&Answer>) -> Option<ResumeFr
     })
 }
 
-/// A step being written: effects get their ids as they are told.
+/// A step being written: effects get their ids as they are emitted.
 struct Draft<'r> {
     run: &'r Run,
     now: Timestamp,
     revision: u64,
-    step: &'r mut Step,
+    step: Step,
 }
 
 impl Draft<'_> {
-    /// What the run becomes: whoever asks has something happen.
+    /// Returns the pending changes, creating them on first use.
     fn next(&mut self) -> &mut Next {
         self.step.next.get_or_insert_with(|| Next {
             state: None,
             attempt_number: self.run.attempt_number(),
             slots_requested: self.run.slots_requested(),
             session_handle: None,
-            judged: None,
+            evaluation: None,
             record: None,
         })
     }
@@ -175,7 +167,7 @@ impl Draft<'_> {
     /// queued -> running
     fn start_turn(&mut self, queued: &Queued) {
         self.next().attempt_number = queued.next_attempt;
-        let begun = self.tell(Action::StartTurn {
+        let begun = self.emit(Action::StartTurn {
             attempt_number: queued.next_attempt,
             slot_id: queued.slot_id.clone(),
             resume: resume_from(self.run, queued.answer.as_ref()),
@@ -189,22 +181,22 @@ impl Draft<'_> {
     }
 
     /// running -> succeeded, failed or `waiting_user`
-    fn finish_turn(&mut self, running: &Running, judged: Box<Judgement>, session_handle: Option<&str>) {
+    fn finish_turn(&mut self, running: &Running, evaluation: Box<Evaluation>, session_handle: Option<&str>) {
         self.next().session_handle = session_handle.filter(|handle| !handle.trim().is_empty()).map(str::to_owned);
-        let decision = &judged.decision;
-        let how = match decision.outcome() {
+        let Evaluation { decision, data_text, question } = &*evaluation;
+        let how = match decision.outcome {
             Verdict::WaitingUser => {
-                let question = judged.question.clone().unwrap_or_default();
-                self.next().judged = Some(judged);
+                let question = question.clone().unwrap_or_default();
+                self.next().evaluation = Some(evaluation);
                 return self.wait(running, question);
             }
-            Verdict::Succeeded => Outcome::Succeeded { data_text: judged.data_text.clone() },
+            Verdict::Succeeded => Outcome::Succeeded { data_text: data_text.clone() },
             Verdict::Failed => Outcome::Failed(RunError {
-                code: decision.code().cloned().unwrap_or_else(|| Code::ProcessFailed.as_str().to_owned()),
-                message: decision.message().into_owned(),
+                code: decision.code().unwrap_or(Code::ProcessFailed.as_str()).to_owned(),
+                message: decision.message(),
             }),
         };
-        self.next().judged = Some(judged);
+        self.next().evaluation = Some(evaluation);
         if self.run.plan().profile == Profile::StickyProcess {
             self.terminate(&running.slot_id);
         }
@@ -224,7 +216,7 @@ impl Draft<'_> {
         };
         let interaction_id = self.run.next_interaction_id();
         let deadline_at = rule.expiry.map(|_| self.now.plus_seconds(self.run.plan().session_timeout_sec));
-        let timer = deadline_at.map(|at| self.tell(Action::SetTimer { interaction_id, at }));
+        let timer = deadline_at.map(|at| self.emit(Action::SetTimer { interaction_id, at }));
         let attempt_number = self.run.attempt_number();
         let pending = PendingInteraction { interaction_id, attempt_number, asked_at: self.now, deadline_at, question };
         self.become_state(State::WaitingUser(Box::new(WaitingUser { pending, kept_slot, timer })));
@@ -260,14 +252,14 @@ impl Draft<'_> {
             return;
         };
         if self.now < deadline {
-            let timer = Some(self.tell(Action::SetTimer { interaction_id, at: deadline }));
+            let timer = Some(self.emit(Action::SetTimer { interaction_id, at: deadline }));
             return self.stay(State::WaitingUser(Box::new(WaitingUser { timer, ..waiting.clone() })));
         }
         match expiry {
             Expiry::AutoDecision => {
                 let response = auto_decision(&waiting.pending.question.default_decision_policy);
                 self.resolve(waiting, ResolutionMode::AutoDecideTimeout, Some(&response), None);
-                self.go_on(waiting, Answer { interaction_id, response });
+                self.resume(waiting, Answer { interaction_id, response });
             }
             Expiry::Failure => {
                 self.resolve(waiting, ResolutionMode::Expired, None, None);
@@ -283,13 +275,13 @@ impl Draft<'_> {
         let key = reply.idempotency_key.clone();
         self.resolve(waiting, ResolutionMode::UserReply, Some(&response), key);
         let status = replies::status_after_reply(self.run.plan());
-        self.step.applied.receipt = Some(Receipt {
+        self.step.receipt = Some(Receipt {
             interaction_id: Some(reply.interaction_id),
             status,
             revision: self.revision,
             ..self.run.receipt(ReceiptKind::Accepted)
         });
-        self.go_on(waiting, Answer { interaction_id: reply.interaction_id, response });
+        self.resume(waiting, Answer { interaction_id: reply.interaction_id, response });
     }
 
     /// any state that has not ended -> canceled
@@ -306,7 +298,7 @@ impl Draft<'_> {
             }
             State::Ended(_) => {}
         }
-        self.step.applied.receipt = Some(Receipt {
+        self.step.receipt = Some(Receipt {
             status: Status::Canceled,
             revision: self.revision,
             ..self.run.receipt(ReceiptKind::Canceled)
@@ -323,7 +315,7 @@ impl Draft<'_> {
     fn give_back(&mut self, slot_id: &str) {
         let release = |effect: &Effect| matches!(&effect.action, Action::ReleaseSlot { slot_id: id } if id == slot_id);
         // The deadline may just have released the slot that is granted again (TIME-4).
-        if self.step.applied.effects.iter().any(release) {
+        if self.step.effects.iter().any(release) {
             return;
         }
         self.release(slot_id);
@@ -334,13 +326,13 @@ impl Draft<'_> {
     // -- what the arrows are made of --
 
     /// From the answer to the next turn: by a new slot, or into the process that waits.
-    fn go_on(&mut self, waiting: &WaitingUser, answer: Answer) {
+    fn resume(&mut self, waiting: &WaitingUser, answer: Answer) {
         let next_attempt = self.run.attempt_number().saturating_add(1);
         let Some(slot_id) = waiting.kept_slot.clone() else {
             return self.queue(next_attempt, Some(answer));
         };
         self.next().attempt_number = next_attempt;
-        let begun = self.tell(Action::InjectReply {
+        let begun = self.emit(Action::InjectReply {
             attempt_number: next_attempt,
             slot_id: slot_id.clone(),
             interaction_id: answer.interaction_id,
@@ -354,7 +346,7 @@ impl Draft<'_> {
         let number = self.run.slots_requested().saturating_add(1);
         self.next().slots_requested = number;
         let slot_id = slot_id(&self.run.plan().run_id, number);
-        let asked = self.tell(Action::AcquireSlot { slot_id: slot_id.clone() });
+        let asked = self.emit(Action::AcquireSlot { slot_id: slot_id.clone() });
         self.become_state(State::Queued(Queued { next_attempt, slot_id, answer, asked }));
     }
 
@@ -363,7 +355,7 @@ impl Draft<'_> {
     fn resolve(&mut self, waiting: &WaitingUser, mode: ResolutionMode, response: Option<&str>, key: Option<String>) {
         let pending = &waiting.pending;
         if pending.deadline_at.is_some() {
-            self.tell(Action::CancelTimer { interaction_id: pending.interaction_id });
+            self.emit(Action::CancelTimer { interaction_id: pending.interaction_id });
         }
         self.next().record = Some(InteractionRecord {
             interaction_id: pending.interaction_id,
@@ -381,11 +373,11 @@ impl Draft<'_> {
 
     fn terminate(&mut self, slot_id: &str) {
         let attempt_number = self.run.attempt_number();
-        self.tell(Action::TerminateProcess { attempt_number, slot_id: slot_id.to_owned() });
+        self.emit(Action::TerminateProcess { attempt_number, slot_id: slot_id.to_owned() });
     }
 
     fn release(&mut self, slot_id: &str) {
-        self.tell(Action::ReleaseSlot { slot_id: slot_id.to_owned() });
+        self.emit(Action::ReleaseSlot { slot_id: slot_id.to_owned() });
     }
 
     /// Ends the process that waits, if one does, and gives its slot back.
@@ -410,7 +402,7 @@ impl Draft<'_> {
             State::WaitingUser(waiting) => Some(waiting.pending.interaction_id),
             State::Queued(_) | State::Running(_) | State::Ended(_) => None,
         };
-        self.tell(Action::Notify { what: Notification::StatusChanged, status: state.status(), interaction_id });
+        self.emit(Action::Notify { what: Notification::StatusChanged, status: state.status(), interaction_id });
         self.stay(state);
     }
 
@@ -418,11 +410,11 @@ impl Draft<'_> {
         self.next().state = Some(state);
     }
 
-    fn tell(&mut self, action: Action) -> EffectRef {
-        let number = u32::try_from(self.step.applied.effects.len()).unwrap_or(u32::MAX).saturating_add(1);
-        let told = EffectRef { revision: self.revision, number };
-        self.step.applied.effects.push(Effect { action, id: told.id(&self.run.plan().run_id) });
-        told
+    fn emit(&mut self, action: Action) -> EffectRef {
+        let number = u32::try_from(self.step.effects.len()).unwrap_or(u32::MAX).saturating_add(1);
+        let emitted = EffectRef { revision: self.revision, number };
+        self.step.effects.push(Effect { action, id: emitted.id(&self.run.plan().run_id) });
+        emitted
     }
 }
 
@@ -430,9 +422,9 @@ fn position(run: &Run) -> Position {
     Position { attempt_number: run.attempt_number(), interactions: run.history().len() as u64 }
 }
 
-fn already_ended(run: &Run) -> EventRejected {
+fn already_ended(run: &Run) -> Receipt {
     let message = format!("the run has ended: {}", run.status().as_str());
-    EventRejected::with_receipt(Code::RunAlreadyEnded, message, run.receipt(ReceiptKind::AlreadyEnded))
+    run.refusal(ReceiptKind::AlreadyEnded, Code::RunAlreadyEnded, message)
 }
 
 pub(crate) fn slot_id(run_id: &str, number: u64) -> String {

@@ -9,103 +9,59 @@ use crate::admission::plan::Plan;
 use crate::json::json_text;
 use crate::json::{self, MAX_DOCUMENT_DEPTH, Value};
 use crate::lifecycle::invariants;
-use crate::lifecycle::run::{Prepared, Run};
+use crate::lifecycle::run::Run;
 use crate::persist::digest::{check_version, digest};
-use crate::turn::gate::{Judged, Judgement};
 use crate::types::codes::Code;
 use crate::types::effect::Effect;
-use crate::types::event::{Event, RecordedTurn};
+use crate::types::event::Event;
 use crate::types::load_error::LoadError;
 use crate::types::strict::{Invalid, from_value};
 use crate::types::time::Timestamp;
+use crate::types::transition::JournalEntry;
 
 /// The version of the format that this version of the library writes.
 pub const JOURNAL_VERSION: u64 = 1;
 
-/// One event that changed a run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct JournalEntry {
-    /// The run's revision after it: 1, 2, 3 …
-    pub revision: u64,
-    /// The time the host gave.
-    pub at: Timestamp,
-    /// What happened.
-    pub event: Event,
-    /// What a turn was judged to be, for [`JournalEntry::compact`].
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[serde(skip)]
-    judged: Option<Box<Judgement>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct EntryIn {
-    revision: u64,
-    at: Timestamp,
-    event: Event,
-}
-
 impl JournalEntry {
-    pub(crate) fn new(revision: u64, at: Timestamp, event: Event, judged: Option<Box<Judgement>>) -> JournalEntry {
-        JournalEntry { revision, at, event, judged }
-    }
-
-    /// What a turn was judged to be as JSON text, which [`JournalEntry::from_json`] takes back.
-    #[must_use]
-    pub fn judged_json(&self) -> Option<String> {
-        self.judgement().map(json_text)
-    }
-
-    pub(crate) fn judgement(&self) -> Option<&Judgement> {
-        self.judged.as_deref()
-    }
-
-    /// Reads an entry back from its JSON text and, if there was one, that of its judgement ([`JournalEntry::judged_json`]).
+    /// Reads an entry back from its JSON text.
     ///
     /// # Errors
     /// `JOURNAL_INVALID` with the place.
-    pub fn from_json(entry: &str, judged: Option<&str>) -> Result<JournalEntry, LoadError> {
-        let EntryIn { revision, at, event } = from_value(read_text(entry)?).map_err(broken)?;
-        let judged = judged.map(|text| from_value::<Judged>(read_text(text)?).map_err(broken)).transpose()?;
-        let judged = judged.map(|judged| Box::new(Judgement::of(judged)));
-        Ok(JournalEntry { revision, at, event, judged })
+    pub fn from_json(text: &str) -> Result<JournalEntry, LoadError> {
+        from_value(read_text(text)?).map_err(broken)
     }
 
-    /// The entry without a turn's text: its digest and the recorded decision instead. Other entries stay as they are.
+    /// The entry without a turn's text: its digest and the evaluation instead. Other entries stay as they are.
     #[must_use]
     pub fn compact(self) -> JournalEntry {
-        match (self.event, self.judged) {
-            (Event::TurnFinished(report), Some(judged)) => {
-                let report_digest = digest(&[&json_text(&report)]);
-                let turn = RecordedTurn {
-                    attempt_number: report.attempt_number,
-                    slot_id: report.slot_id,
-                    session_handle: report.session_handle,
-                    report_digest,
-                    judged: judged.told(),
-                };
-                JournalEntry::new(self.revision, self.at, Event::TurnDecided(Box::new(turn)), None)
-            }
-            (event, judged) => JournalEntry { revision: self.revision, at: self.at, event, judged },
-        }
+        let JournalEntry { revision, at, event, evaluation } = self;
+        let event = match (event, evaluation) {
+            (Event::TurnFinished(report), Some(evaluation)) => Event::TurnDecided {
+                attempt_number: report.attempt_number,
+                report_digest: digest(&[&json_text(&report)]),
+                slot_id: report.slot_id,
+                session_handle: report.session_handle,
+                evaluation,
+            },
+            (event, _) => event,
+        };
+        JournalEntry { revision, at, event, evaluation: None }
     }
-}
 
-impl JournalEntry {
     /// The entry's JSON text chained to the text before it, for a store that keeps only the last one at hand.
     ///
     /// # Errors
     /// `JOURNAL_INVALID` if `previous` is not the text of an entry.
-    pub fn line_after(&self, run_id: &str, previous: Option<&str>) -> Result<String, LoadError> {
-        let Some(line) = previous else { return Ok(self.line_chained_to(run_id)) };
+    pub fn encode_chained(&self, run_id: &str, previous: Option<&str>) -> Result<String, LoadError> {
+        let Some(line) = previous else { return Ok(self.encode_after(run_id)) };
         let value = json::parse_value(line, MAX_DOCUMENT_DEPTH).unwrap_or_default();
         let chain = value.get("chain").and_then(Value::as_str);
         let chain = chain.ok_or_else(|| invalid("the entry before", "it has no chain"))?;
-        Ok(self.line_chained_to(chain))
+        Ok(self.encode_after(chain))
     }
 
     /// The same, chained to the digest of the line before, or to the run's id if there is none.
-    fn line_chained_to(&self, head: &str) -> String {
+    fn encode_after(&self, head: &str) -> String {
         let event = json_text(&self.event);
         let chain = chain_digest(head, &format!("[{},{},{event}]", self.revision, self.at.as_millis()));
         format!(r#"{{"revision":{},"at":{},"event":{event},"chain":"{chain}"}}"#, self.revision, self.at.as_millis())
@@ -117,12 +73,12 @@ impl JournalEntry {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Journal {
     run_id: String,
-    links: Vec<Link>,
+    entries: Vec<ChainedEntry>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Link {
+pub(crate) struct ChainedEntry {
     pub(crate) revision: u64,
     pub(crate) at: Timestamp,
     pub(crate) event: Event,
@@ -135,7 +91,7 @@ struct DocumentOut<'j> {
     run_id: &'j str,
     /// The last link's digest: a journal that was cut short ends in another one.
     head: &'j str,
-    entries: &'j [Link],
+    entries: &'j [ChainedEntry],
     /// What the run was made of, so that the document alone can be replayed.
     #[serde(skip_serializing_if = "Option::is_none")]
     plan: Option<&'j Plan>,
@@ -149,11 +105,11 @@ struct DocumentIn {
     _version: IgnoredAny,
     run_id: String,
     head: String,
-    entries: Vec<Link>,
+    entries: Vec<ChainedEntry>,
     plan: Option<Plan>,
 }
 
-/// A run made again from its journal, and every effect it told on the way.
+/// A run made again from its journal, and every effect it emitted on the way.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Replayed {
@@ -167,19 +123,19 @@ impl Journal {
     /// An empty journal for a run.
     #[must_use]
     pub fn new(plan: &Plan) -> Journal {
-        Journal { run_id: plan.run_id.clone(), links: Vec::new() }
+        Journal { run_id: plan.run_id.clone(), entries: Vec::new() }
     }
 
     /// Appends what [`Run::apply`] gave.
     pub fn push(&mut self, entry: JournalEntry) {
-        let chain = link_digest(self.head(), entry.revision, entry.at, &entry.event);
-        self.links.push(Link { revision: entry.revision, at: entry.at, event: entry.event, chain });
+        let chain = entry_digest(self.head(), entry.revision, entry.at, &entry.event);
+        self.entries.push(ChainedEntry { revision: entry.revision, at: entry.at, event: entry.event, chain });
     }
 
     /// The entries as JSON texts, one each, for a store that appends them one by one.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
-        self.links.iter().map(json_text).collect()
+        self.entries.iter().map(json_text).collect()
     }
 
     /// Reads a journal back from the texts of its entries and checks its chain.
@@ -188,10 +144,10 @@ impl Journal {
     /// `JOURNAL_INVALID` with the place if an entry was changed, moved, left out or brought in from another run. That
     /// entries are missing at the end can only be seen by comparing the length with the run's revision.
     pub fn from_lines<'l>(run_id: &str, lines: impl IntoIterator<Item = &'l str>) -> Result<Journal, LoadError> {
-        let mut journal = Journal { run_id: run_id.to_owned(), links: Vec::new() };
+        let mut journal = Journal { run_id: run_id.to_owned(), entries: Vec::new() };
         for line in lines {
-            let link = read_line(line, journal.len() as u64 + 1)?;
-            journal.check_and_push(link)?;
+            let entry = read_line(line, journal.len() as u64 + 1)?;
+            journal.check_and_push(entry)?;
         }
         Ok(journal)
     }
@@ -205,13 +161,13 @@ impl Journal {
     /// How many entries there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.links.len()
+        self.entries.len()
     }
 
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.links.is_empty()
+        self.entries.is_empty()
     }
 
     /// The journal as JSON text.
@@ -231,7 +187,7 @@ impl Journal {
             version: JOURNAL_VERSION,
             run_id: &self.run_id,
             head: self.head(),
-            entries: &self.links,
+            entries: &self.entries,
             plan,
         })
     }
@@ -262,9 +218,9 @@ impl Journal {
         let document = read_text(text)?;
         check_version(&document, JOURNAL_VERSION, Code::JournalVersionUnsupported, Code::JournalInvalid)?;
         let document: DocumentIn = from_value(document).map_err(broken)?;
-        let mut journal = Journal { run_id: document.run_id, links: Vec::new() };
-        for link in document.entries {
-            journal.check_and_push(link)?;
+        let mut journal = Journal { run_id: document.run_id, entries: Vec::new() };
+        for entry in document.entries {
+            journal.check_and_push(entry)?;
         }
         if journal.head() != document.head {
             return Err(invalid("head", "the end of the journal is missing"));
@@ -272,22 +228,22 @@ impl Journal {
         Ok((journal, document.plan))
     }
 
-    fn check_and_push(&mut self, link: Link) -> Result<(), LoadError> {
+    fn check_and_push(&mut self, entry: ChainedEntry) -> Result<(), LoadError> {
         let expected = self.len() as u64 + 1;
         let place = || format!("entry {expected}");
-        if link.revision != expected {
-            return Err(invalid(place(), format!("expected revision {expected}, found {}", link.revision)));
+        if entry.revision != expected {
+            return Err(invalid(place(), format!("expected revision {expected}, found {}", entry.revision)));
         }
-        if link.chain != link_digest(self.head(), link.revision, link.at, &link.event) {
+        if entry.chain != entry_digest(self.head(), entry.revision, entry.at, &entry.event) {
             return Err(invalid(place(), "the entry is not the one that was written here"));
         }
-        self.links.push(link);
+        self.entries.push(entry);
         Ok(())
     }
 
     /// What the next entry is chained to.
     fn head(&self) -> &str {
-        self.links.last().map_or(&self.run_id, |link| &link.chain)
+        self.entries.last().map_or(&self.run_id, |entry| &entry.chain)
     }
 }
 
@@ -300,33 +256,32 @@ pub fn replay(plan: impl Into<Arc<Plan>>, journal: &Journal) -> Result<Replayed,
     if journal.run_id != plan.run_id {
         return Err(invalid("run_id", "the journal is of another run"));
     }
-    let mut links = journal.links.iter();
-    let Some(Link { at, event: Event::Created {}, .. }) = links.next() else {
+    let mut entries = journal.entries.iter();
+    let Some(ChainedEntry { at, event: Event::Created {}, .. }) = entries.next() else {
         return Err(invalid("entry 1", "a journal begins with `created`"));
     };
     let (mut run, created) = Run::create(plan, *at);
     let mut effects = vec![created.effects];
-    for link in links {
-        effects.push(run.replay_link(link)?);
+    for entry in entries {
+        effects.push(run.replay_entry(entry)?);
     }
     invariants::check(&run).map_err(|broken| invalid(broken.place, broken.message))?;
     Ok(Replayed { run, effects })
 }
 
 impl Run {
-    /// Applies an entry again, and gives the effects it told. If it cannot have been written, the run may have changed.
-    pub(crate) fn replay_link(&mut self, link: &Link) -> Result<Vec<Effect>, LoadError> {
-        let place = || format!("entry {}", link.revision);
-        link.event.check_form().map_err(|rejected| invalid(place(), rejected.message))?;
-        let mut prepared = Prepared::default();
-        self.prepare_recorded(link.event.clone(), link.at, &mut prepared)
-            .map_err(|rejected| invalid(place(), format!("the run does not take it: {}", rejected.code())))?;
-        if prepared.applied().entry.as_ref().is_none_or(|entry| entry.revision != link.revision) {
-            return Err(invalid(place(), "the event changes nothing here"));
-        }
-        let effects = self.commit(prepared).effects;
-        // A recorded decision is taken as it stands, so what it led to is checked like a snapshot, before anything else hides it.
-        if let Event::TurnDecided(_) = link.event {
+    /// Applies an entry again, and returns the effects it emitted. If it cannot have been written, the run may have changed.
+    pub(crate) fn replay_entry(&mut self, entry: &ChainedEntry) -> Result<Vec<Effect>, LoadError> {
+        let place = || format!("entry {}", entry.revision);
+        entry.event.check_form().map_err(|rejected| invalid(place(), rejected.message))?;
+        let follows = entry.revision == self.revision() + 1;
+        let effects = self
+            .apply_recorded(&entry.event, entry.at)
+            .map_err(|rejected| invalid(place(), format!("the run does not take it: {}", rejected.code())))?
+            .filter(|_| follows)
+            .ok_or_else(|| invalid(place(), "the event changes nothing here"))?;
+        // A recorded evaluation is taken as it stands, so what it led to is checked like a snapshot, before anything else hides it.
+        if let Event::TurnDecided { .. } = entry.event {
             invariants::check_life(self).map_err(|broken| invalid(broken.place, broken.message))?;
         }
         Ok(effects)
@@ -334,17 +289,17 @@ impl Run {
 }
 
 /// Reads one line of a journal, which should be the entry of this number.
-pub(crate) fn read_line(line: &str, number: u64) -> Result<Link, LoadError> {
+pub(crate) fn read_line(line: &str, number: u64) -> Result<ChainedEntry, LoadError> {
     let place = || format!("entry {number}");
     let value = json::parse_value(line, MAX_DOCUMENT_DEPTH).map_err(|fault| invalid(place(), fault.to_string()))?;
     from_value(value).map_err(|misread| invalid(place(), misread.sentence("it")))
 }
 
-fn chain_digest(previous: &str, linked_text: &str) -> String {
-    digest(&["turnlatch journal", previous, linked_text])
+fn chain_digest(previous: &str, entry_text: &str) -> String {
+    digest(&["turnlatch journal", previous, entry_text])
 }
 
-fn link_digest(previous: &str, revision: u64, at: Timestamp, event: &Event) -> String {
+fn entry_digest(previous: &str, revision: u64, at: Timestamp, event: &Event) -> String {
     chain_digest(previous, &json_text(&(revision, at, event)))
 }
 

@@ -10,77 +10,13 @@ mod place;
 use crate::admission::plan::Plan;
 use crate::json::json_text;
 use crate::json::{self, Document, Fault, Map, Value};
-use crate::schema::{Check, Violation};
+use crate::schema::Check;
 use crate::text;
 use crate::turn::question::{self, AskForm};
 use crate::types::codes::{Code, Note};
-use crate::types::event::{DONE_MARKER, TurnReport, or_null};
+use crate::types::decision::{Evidence, Marker, OutputState, Source, Violation};
+use crate::types::event::{DONE_MARKER, TurnReport};
 use objects::{Contents, FoundObject, Markers};
-use serde::{Deserialize, Serialize};
-
-/// What a turn shows, as it stands in a decision.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Evidence {
-    /// Whether the agent said that it is done.
-    pub marker: Marker,
-    /// What became of the output.
-    pub output: OutputState,
-    /// Where the output was found.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub source: Option<Source>,
-    /// Whether the turn carries a well-formed question.
-    pub asks: bool,
-    /// Where the output does not fit the schema; the first ones.
-    #[serde(default, deserialize_with = "or_null", skip_serializing_if = "Vec::is_empty")]
-    pub violations: Vec<Violation>,
-}
-
-/// What the agent said about being done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Marker {
-    /// Nothing.
-    #[default]
-    Absent,
-    /// That it is not: `"__SKILL_DONE__": false`.
-    Declined,
-    /// That it is.
-    Found,
-}
-
-/// What became of the output.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OutputState {
-    /// There is none.
-    #[default]
-    Missing,
-    /// There is something that was meant as one and cannot be read.
-    Unparsable,
-    /// It does not fit the schema.
-    Invalid,
-    /// It fits the schema.
-    Valid,
-    /// There is one, and no schema to check it with.
-    Unchecked,
-}
-
-/// Where the output was found, in the order of looking (OUT-2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Source {
-    /// The host handed it over as a value.
-    Host,
-    /// It is the whole text of a message.
-    WholeText,
-    /// In a fenced block tagged json.
-    JsonFence,
-    /// In another fenced block.
-    Fence,
-    /// In prose.
-    Prose,
-}
 
 /// The evidence of a turn, and the parts of it that the run goes on with.
 #[derive(Debug)]

@@ -6,8 +6,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::json::{self, Value, json_text};
 use crate::text;
-use crate::turn::gate::Judged;
 use crate::types::codes::{Code, Note};
+use crate::types::decision::Evaluation;
 use crate::types::limits::Limits;
 use crate::types::receipt::EventRejected;
 use crate::types::stream::Stream;
@@ -28,8 +28,21 @@ pub enum Event {
     },
     /// The agent's turn is over, well or not.
     TurnFinished(TurnReport),
-    /// A turn's decision, recorded without its text. Only in compact journals; only a replay takes it.
-    TurnDecided(Box<RecordedTurn>),
+    /// A turn's evaluation, recorded without its text. Only in compact journals; only a replay takes it.
+    TurnDecided {
+        /// The turn that finished.
+        attempt_number: u32,
+        /// The slot it ran in, if the report said so.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        slot_id: Option<String>,
+        /// The session handle it reported.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        session_handle: Option<String>,
+        /// The SHA-256 digest of the full event's JSON text.
+        report_digest: String,
+        /// What the gates decided, and what the run continued with.
+        evaluation: Box<Evaluation>,
+    },
     /// A person answers a question.
     Reply(Reply),
     /// The timer set for a question went off.
@@ -51,6 +64,20 @@ pub enum Event {
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
+}
+
+/// Who brings an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// The user, or a client on their behalf.
+    User,
+    /// The agent.
+    Agent,
+    /// The clock.
+    Timer,
+    /// The host: its slots and processes.
+    Host,
 }
 
 /// The key, and the word, by which an agent says that it is done.
@@ -118,24 +145,6 @@ pub struct Usage {
     /// Of those read, the ones that came from a cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached_input_tokens: Option<u64>,
-}
-
-/// A turn in a compact journal: everything a replay needs, without the turn's text.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RecordedTurn {
-    /// The turn that finished.
-    pub attempt_number: u32,
-    /// The slot it ran in, if the report said so.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub slot_id: Option<String>,
-    /// The session handle it reported.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub session_handle: Option<String>,
-    /// The SHA-256 digest of the full event's JSON text.
-    pub report_digest: String,
-    /// What the gates decided, and what the run went on with.
-    pub judged: Judged,
 }
 
 /// A person's answer.
@@ -216,11 +225,29 @@ impl Event {
             Event::Created {} => "created",
             Event::SlotGranted { .. } => "slot_granted",
             Event::TurnFinished(_) => "turn_finished",
-            Event::TurnDecided(_) => "turn_decided",
+            Event::TurnDecided { .. } => "turn_decided",
             Event::Reply(_) => "reply",
             Event::TimerFired { .. } => "timer_fired",
             Event::ProcessLost { .. } => "process_lost",
             Event::Cancel { .. } => "cancel",
+        }
+    }
+
+    /// The name for users: a turn is `turn_finished`, also where only its evaluation was recorded.
+    pub(crate) const fn public_name(&self) -> &'static str {
+        match self {
+            Event::TurnDecided { .. } => "turn_finished",
+            event => event.name(),
+        }
+    }
+
+    /// Who brings the event.
+    pub(crate) const fn origin(&self) -> Origin {
+        match self {
+            Event::TurnFinished(_) | Event::TurnDecided { .. } => Origin::Agent,
+            Event::Created {} | Event::Reply(_) | Event::Cancel { .. } => Origin::User,
+            Event::TimerFired { .. } => Origin::Timer,
+            Event::SlotGranted { .. } | Event::ProcessLost { .. } => Origin::Host,
         }
     }
 
@@ -241,7 +268,7 @@ impl Event {
             Event::Cancel { reason: Some(reason) } if is_longer(reason, MAX_REASON_CHARACTERS) => {
                 Err(EventRejected::malformed(format!("`reason` must have at most {MAX_REASON_CHARACTERS} characters")))
             }
-            Event::TurnDecided(turn) if !turn.judged.is_coherent() => {
+            Event::TurnDecided { evaluation, .. } if !evaluation.is_coherent() => {
                 Err(EventRejected::malformed("the recorded decision does not fit what the run goes on with"))
             }
             _ => Ok(()),
@@ -344,6 +371,15 @@ impl<'de> Tagged<'de> for Event {
         }
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
+        struct TurnDecided {
+            attempt_number: u32,
+            slot_id: Option<String>,
+            session_handle: Option<String>,
+            report_digest: String,
+            evaluation: Box<Evaluation>,
+        }
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
         struct TimerFired {
             interaction_id: u64,
         }
@@ -369,7 +405,11 @@ impl<'de> Tagged<'de> for Event {
                 Event::SlotGranted { slot_id }
             }
             "turn_finished" => Event::TurnFinished(TurnReport::deserialize(rest)?),
-            "turn_decided" => Event::TurnDecided(Box::deserialize(rest)?),
+            "turn_decided" => {
+                let TurnDecided { attempt_number, slot_id, session_handle, report_digest, evaluation } =
+                    TurnDecided::deserialize(rest)?;
+                Event::TurnDecided { attempt_number, slot_id, session_handle, report_digest, evaluation }
+            }
             "reply" => Event::Reply(Reply::deserialize(rest)?),
             "timer_fired" => {
                 let TimerFired { interaction_id } = TimerFired::deserialize(rest)?;

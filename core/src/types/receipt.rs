@@ -1,4 +1,4 @@
-//! Answers to requests: the receipt every reply gets, and the rejection of what cannot be taken.
+//! Answers: the receipt of a reply or cancel, and the rejection of a malformed event.
 
 use serde::Serialize;
 
@@ -11,10 +11,13 @@ use crate::types::time::Timestamp;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Receipt {
     /// What became of it, in a word.
-    pub receipt: ReceiptKind,
-    /// Why it was not taken.
+    pub kind: ReceiptKind,
+    /// Why it was refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<Code>,
+    /// The same in a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
     /// The question the reply named.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interaction_id: Option<u64>,
@@ -85,7 +88,7 @@ impl Receipt {
     }
 }
 
-/// An event that was not applied; the run is unchanged.
+/// An event that was not applied; the run is unchanged. A reply or cancel that is refused is none: it has a [`Receipt`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{code}: {message}")]
 pub struct EventRejected {
@@ -93,19 +96,11 @@ pub struct EventRejected {
     pub code: Code,
     /// What was found and what was expected.
     pub message: String,
-    /// The receipt, if the event was a request.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub receipt: Option<Box<Receipt>>,
 }
 
 impl EventRejected {
     pub(crate) fn malformed(message: impl Into<String>) -> EventRejected {
-        EventRejected { code: Code::EventMalformed, message: message.into(), receipt: None }
-    }
-
-    pub(crate) fn with_receipt(code: Code, message: impl Into<String>, mut receipt: Receipt) -> EventRejected {
-        receipt.code = Some(code);
-        EventRejected { code, message: message.into(), receipt: Some(Box::new(receipt)) }
+        EventRejected { code: Code::EventMalformed, message: message.into() }
     }
 
     /// The stable code.

@@ -177,9 +177,9 @@ impl Telling {
     fn answer(&mut self, before: &Run, outcome: &Outcome) -> Value {
         let status = status_word(outcome.run.status());
         let receipt = outcome.receipt.map(|receipt| receipt.name);
-        let refused = outcome.receipt.and_then(|receipt| receipt.refused).filter(|_| outcome.deadline.is_none());
-        if let Some(code) = outcome.rejected.or(refused) {
-            return json!({"rejected": code.0, "receipt": receipt});
+        let refused = outcome.receipt.and_then(|receipt| receipt.refused).map(|code| code.0);
+        if let Some(code) = outcome.rejected {
+            return json!({"rejected": code.0});
         }
         let mut effects = Vec::new();
         let (passed, own) = outcome.deadline.unwrap_or((before.status(), 0));
@@ -192,7 +192,7 @@ impl Telling {
         if outcome.run.status() != passed {
             self.notify(outcome.run.status(), outcome.run.pending(), &mut effects);
         }
-        json!({"effects": effects, "status": status, "receipt": receipt})
+        json!({"effects": effects, "status": status, "receipt": receipt, "refused": refused})
     }
 
     fn perform(&mut self, effects: &[Effect], written: &mut Vec<Value>) {

@@ -36,9 +36,10 @@ pub fn essence(step: &Map<String, Value>, then: &Value) -> Value {
             json!({"attach": then["attach"]["slot_id"], "effects": effects(then), "event": then["event"]})
         }
         _ => match then.get("rejected") {
-            Some(rejected) => json!({"rejected": rejected["code"], "receipt": rejected["receipt"]["receipt"]}),
+            Some(rejected) => json!({"rejected": rejected["code"]}),
             None => {
-                json!({"effects": effects(then), "status": then["status"], "receipt": then["receipt"]["receipt"]})
+                let (receipt, refused) = (&then["receipt"]["kind"], &then["receipt"]["code"]);
+                json!({"effects": effects(then), "status": then["status"], "receipt": receipt, "refused": refused})
             }
         },
     }

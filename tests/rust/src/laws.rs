@@ -78,7 +78,7 @@ pub fn assert_error_belongs_to_a_bad_end(run: &Run) {
 /// If something is not.
 pub fn assert_step(before: &Run, result: &Result<Transition, EventRejected>, after: &Run) {
     match result {
-        Ok(Transition { entry: Some(entry), effects, observed: Some(observed), .. }) => {
+        Ok(Transition { entry: Some(entry), effects, observation: Some(observed), .. }) => {
             assert_observation(after.plan(), observed);
             let left = Some(before.status()).filter(|status| *status != after.status());
             assert_eq!(observed.left, left, "what is left is told exactly when the run is somewhere else");
@@ -91,21 +91,19 @@ pub fn assert_step(before: &Run, result: &Result<Transition, EventRejected>, aft
                 assert_eq!(effect.id, id, "an effect's id says where it was told");
             }
         }
-        Ok(Transition { effects, observed, .. }) => {
-            assert!(observed.is_none(), "only a step is observed");
-            assert!(effects.is_empty(), "what leaves no trace tells nothing: {effects:?}");
-            assert!(before == after, "an absorbed event changes nothing");
+        Ok(Transition { effects, observation, receipt, .. }) => {
+            let refused = receipt.as_ref().and_then(|receipt| receipt.code);
+            assert_eq!(observation.as_ref().and_then(|observed| observed.rejected), refused.map(Code::as_str));
+            assert_eq!(observation.is_some(), refused.is_some(), "only steps and refusals are observed");
+            assert!(effects.is_empty(), "what leaves no trace has no effects: {effects:?}");
+            assert!(before == after, "an ignored event changes nothing");
         }
         Err(rejected) => {
             assert!(!rejected.code().is_empty(), "a rejection has a code");
             assert!(before == after, "a rejected event changes nothing");
         }
     }
-    let receipt = match result {
-        Ok(applied) => applied.receipt.as_ref(),
-        Err(rejected) => rejected.receipt.as_deref(),
-    };
-    receipt.iter().for_each(|receipt| assert_receipt(receipt));
+    result.iter().filter_map(|transition| transition.receipt.as_ref()).for_each(assert_receipt);
     assert!(after.attempt_number() >= before.attempt_number(), "an attempt's number never falls");
     assert!(after.attempt_number() <= before.attempt_number() + 1, "and never skips one");
     assert!(after.updated_at() >= before.updated_at(), "time never goes back");
@@ -124,7 +122,7 @@ pub fn assert_step(before: &Run, result: &Result<Transition, EventRejected>, aft
 
 /// Section 7, the last column: what a receipt is told with.
 fn assert_receipt(receipt: &Receipt) {
-    let expected = match receipt.receipt {
+    let expected = match receipt.kind {
         ReceiptKind::Accepted | ReceiptKind::Duplicate | ReceiptKind::Canceled => 200,
         ReceiptKind::NotInteractive => 400,
         ReceiptKind::TooLarge => 413,
@@ -135,6 +133,8 @@ fn assert_receipt(receipt: &Receipt) {
         | ReceiptKind::AlreadyEnded => 409,
     };
     assert_eq!(receipt.http_status(), expected, "{receipt:?}");
+    assert_eq!(receipt.code.is_some(), expected != 200, "a refusal has a code");
+    assert_eq!(receipt.message.is_some(), expected != 200, "and a sentence");
 }
 
 /// OBS-2: beside the run's id and the host's name of the engine, an observation says only words of short lists.

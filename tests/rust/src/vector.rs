@@ -190,11 +190,11 @@ impl Stage {
         let mut full = Journal::new(&plan);
         let mut compact = Journal::new(&plan);
         let entry = created.entry.expect("a creation is always recorded");
-        let lines = vec![entry.line_after(&plan.run_id, None).expect("a first line")];
+        let lines = vec![entry.encode_chained(&plan.run_id, None).expect("a first line")];
         full.push(entry.clone());
         compact.push(entry.compact());
         let effects = vec![created.effects];
-        let observed = created.observed.expect("a creation is always observed");
+        let observed = created.observation.expect("a creation is always observed");
         laws::assert_observation(&plan, &observed);
         let observed = json!(observed);
         Stage { plan, run, full, lines, compact, effects, observed }
@@ -234,7 +234,7 @@ impl Stage {
         let result = at(step).and_then(|at| Event::from_json(text).and_then(|event| self.apply(event, at)));
         match result {
             Ok(applied) => {
-                self.observed = json!(applied.observed);
+                self.observed = json!(applied.observation);
                 let mut then = json!({"effects": applied.effects, "status": self.run.status()});
                 if let Some(receipt) = applied.receipt {
                     then["receipt"] = json!(receipt);
@@ -261,7 +261,7 @@ impl Stage {
         if let Ok(applied) = &result
             && let Some(entry) = &applied.entry
         {
-            let line = entry.line_after(&self.plan.run_id, self.lines.last().map(String::as_str));
+            let line = entry.encode_chained(&self.plan.run_id, self.lines.last().map(String::as_str));
             self.lines.push(line.expect("our own line"));
             self.full.push(entry.clone());
             self.compact.push(entry.clone().compact());
@@ -356,7 +356,7 @@ impl Stage {
             event[key] = value.clone();
         }
         match Event::from_json(&event.to_string()) {
-            Ok(Event::TurnFinished(report)) => json!(evaluate_turn(&self.plan, &report)),
+            Ok(Event::TurnFinished(report)) => evaluate_turn(&self.plan, &report).explain(),
             Ok(_) => panic!("a report is a turn"),
             Err(rejected) => json!({ "rejected": rejected }),
         }

@@ -302,7 +302,7 @@ fn accepted_reply(seen: &Seen<'_>) -> Option<(u64, String)> {
     let Event::Reply(reply) = seen.event else { return None };
     let receipt = seen.result.as_ref().ok()?.receipt.as_ref()?;
     let text = reply.response.as_str().map_or_else(|| reply.response.to_string(), str::to_owned);
-    (receipt.receipt == ReceiptKind::Accepted).then_some((reply.interaction_id, text))
+    (receipt.kind == ReceiptKind::Accepted).then_some((reply.interaction_id, text))
 }
 
 fn recorded_replies(run: &Run) -> Vec<(u64, String)> {

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use turnlatch::{
-    Check, Event, FreeForm, HostSettings, Journal, JournalEntry, Limits, OutputSchema, Run, RunRequest, Skill,
-    Timestamp, TurnReport, admit, json_text, parse_json,
+    Event, FreeForm, HostSettings, Journal, JournalEntry, Limits, OutputSchema, Run, RunRequest, SchemaCheck, Skill,
+    Timestamp, TurnReport, Verdict, admit, json_text, parse_json,
 };
 
 fn host() -> HostSettings {
@@ -132,10 +132,10 @@ fn a_schema_checks_values_up_to_the_depth_that_json_may_have() {
     let schema = OutputSchema::compile("{}", &Limits::default()).expect("a schema");
     assert!(schema.can_check());
     let nested = |depth: usize| (0..depth).fold(json!(1), |inner, _| json!([inner]));
-    assert_eq!(schema.check(&json!({"a": 1})), Check::Valid);
-    assert_eq!(schema.check(&nested(Limits::MAX_JSON_DEPTH)), Check::Valid);
+    assert_eq!(schema.check(&json!({"a": 1})), SchemaCheck::Valid);
+    assert_eq!(schema.check(&nested(Limits::MAX_JSON_DEPTH)), SchemaCheck::Valid);
     for more in 1..3 {
-        assert_eq!(schema.check(&nested(Limits::MAX_JSON_DEPTH + more)), Check::TooMuchWork, "{more} more");
+        assert_eq!(schema.check(&nested(Limits::MAX_JSON_DEPTH + more)), SchemaCheck::TooMuchWork, "{more} more");
     }
 }
 
@@ -170,19 +170,18 @@ fn a_journal_says_whose_it_is_and_where_it_is_broken() {
 }
 
 #[test]
-fn what_a_turn_was_judged_to_be_comes_with_its_entry_as_text() {
+fn the_entry_of_a_turn_has_its_evaluation_and_is_read_back_from_json() {
     let (_, _, entries) = waiting_run("interactive");
-    assert_eq!(entries[1].judged_json(), None);
+    assert_eq!(entries[1].evaluation, None);
     let turn = &entries[2];
-    let text = turn.judged_json().expect("a judgement");
-    let judged: Value = serde_json::from_str(&text).expect("JSON");
-    assert_eq!(judged["decision"]["outcome"], "waiting_user");
-    assert_eq!(judged["question"]["prompt"], "Which file?");
-    assert_eq!(judged.get("data_text"), None);
+    let evaluation = turn.evaluation.as_ref().expect("an evaluation");
+    assert_eq!(evaluation.decision.outcome, Verdict::WaitingUser);
+    assert_eq!(evaluation.question.as_ref().map(|question| question.prompt.as_str()), Some("Which file?"));
+    assert_eq!(evaluation.data_text, None);
 
-    // What a binding keeps as text is the same entry.
-    let kept = JournalEntry::from_json(&json_text(turn), Some(&text)).expect("an entry");
-    assert_eq!(kept.compact(), turn.clone().compact());
+    let read = JournalEntry::from_json(&serde_json::to_string(turn).expect("JSON")).expect("an entry");
+    assert_eq!(&read, turn);
+    assert_eq!(read.compact(), turn.clone().compact());
 }
 
 #[test]

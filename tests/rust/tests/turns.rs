@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::collection::vec;
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_oneof, proptest};
 use serde_json::{Value, json};
-use turnlatch::{DONE_MARKER, Judged, Marker, Plan, TurnReport, Verdict, evaluate_turn};
+use turnlatch::{DONE_MARKER, Evaluation, Marker, Plan, TurnReport, Verdict, evaluate_turn};
 use turnlatch_tests::hostile::plans;
 
 fn config() -> ProptestConfig {
@@ -51,7 +51,7 @@ fn plan() -> &'static Arc<Plan> {
     &asks.expect("a plan").1
 }
 
-fn judged(text: &str) -> Judged {
+fn judged(text: &str) -> Evaluation {
     evaluate_turn(plan(), &TurnReport::with_text(1, text))
 }
 

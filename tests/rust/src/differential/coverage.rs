@@ -27,7 +27,8 @@ impl Coverage {
             Thrown::Value(..) | Thrown::Text(..) => {
                 self.events += 1;
                 self.note("status", &then["status"]);
-                self.note("receipt", &then["receipt"]["receipt"]);
+                self.note("receipt", &then["receipt"]["kind"]);
+                self.note("rejected", &then["receipt"]["code"]);
                 self.note("rejected", &then["rejected"]["code"]);
             }
         }

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 use turnlatch::{
-    Check, HostSettings, Limits, Mode, OutputSchema, Problem, Run, RunRequest, Skill, Timestamp, admit, describe_skill,
-    parse_json,
+    HostSettings, Limits, Mode, OutputSchema, Problem, Run, RunRequest, SchemaCheck, Skill, Timestamp, admit,
+    describe_skill, parse_json,
 };
 
 use super::{PART, assert_safe, choices, joined, text, vector_steps};
@@ -111,11 +111,11 @@ fn assert_schema(schema: &str, instance: &Value) {
         }
         Ok(compiled) => {
             let check = compiled.check(instance);
-            if let Check::Invalid(violations) = &check {
+            if let SchemaCheck::Invalid(violations) = &check {
                 assert!((1..=20).contains(&violations.len()), "{violations:?}");
                 violations.iter().for_each(|violation| assert_safe(&violation.message));
             }
-            assert_ne!(check, Check::NoValidator, "there is an engine");
+            assert_ne!(check, SchemaCheck::NoValidator, "there is an engine");
             // White space makes another text of it, which is not found among the schemas in use.
             let again = OutputSchema::compile(&format!("{schema} "), &Limits::default()).expect("the same schema");
             assert_eq!(again.check(instance), check, "the same schema decides the same");

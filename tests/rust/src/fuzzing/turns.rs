@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use turnlatch::{
-    DONE_MARKER, Decision, Event, InstructionTemplate, Judged, Marker, Message, Mode, OutputState, Plan,
+    DONE_MARKER, Decision, Evaluation, Event, Gate, InstructionTemplate, Marker, Message, Mode, OutputState, Plan,
     SoftCompletion, TurnReport, Verdict, append_instructions, display_text, evaluate_turn, parse_json, reading_steps,
 };
 
@@ -99,9 +99,10 @@ fn own_words(report: &TurnReport) -> String {
 }
 
 /// Section 4, written down a second time.
-fn assert_decided_by_the_table(plan: &Plan, report: &TurnReport, judged: &Judged) {
-    let Decision { outcome, rule, code, evidence, .. } = &judged.decision;
-    let found = (*outcome, rule.as_ref(), code.as_deref());
+fn assert_decided_by_the_table(plan: &Plan, report: &TurnReport, judged: &Evaluation) {
+    let decision @ Decision { outcome, evidence, .. } = &judged.decision;
+    let rule = decision.rule.as_str();
+    let found = (*outcome, rule, decision.code());
     let process_failed = report.failure_reason.is_some() || report.exit_code.is_some_and(|code| code != 0);
     let complete = plan.output_schema.is_none() || evidence.output == OutputState::Valid;
     let is_object = report.output.as_ref().is_none_or(Value::is_object);
@@ -134,8 +135,8 @@ fn assert_decided_by_the_table(plan: &Plan, report: &TurnReport, judged: &Judged
         (Verdict::WaitingUser, "GATE-7", None)
     };
     assert_eq!(found, expected, "{evidence:?}");
-    let warned = judged.decision.warnings.iter().any(|note| note.code.as_str() == SOFT_WARNING);
-    let softly = *outcome == Verdict::Succeeded && matches!(rule.as_ref(), "GATE-5" | "GATE-6");
+    let warned = decision.warnings().iter().any(|note| note.code.as_str() == SOFT_WARNING);
+    let softly = *outcome == Verdict::Succeeded && matches!(rule, "GATE-5" | "GATE-6");
     assert_eq!(warned, softly, "a soft completion, and nothing else, is warned of");
 }
 
@@ -146,7 +147,7 @@ fn assert_marker_was_written(report: &TurnReport, decision: &Decision) {
     assert!(decision.evidence.marker == Marker::Absent || written, "a marker out of nowhere");
 }
 
-fn assert_data(plan: &Plan, report: &TurnReport, judged: &Judged) {
+fn assert_data(plan: &Plan, report: &TurnReport, judged: &Evaluation) {
     let Some(data_text) = &judged.data_text else {
         let needs_data = judged.decision.outcome == Verdict::Succeeded && plan.output_schema.is_some();
         assert!(!needs_data, "a success by a schema has its data");
@@ -170,7 +171,7 @@ fn assert_data(plan: &Plan, report: &TurnReport, judged: &Judged) {
     }
 }
 
-fn assert_question(plan: &Plan, judged: &Judged) {
+fn assert_question(plan: &Plan, judged: &Evaluation) {
     assert_eq!(judged.question.is_some(), judged.decision.outcome == Verdict::WaitingUser);
     if let Some(question) = &judged.question {
         assert!(!question.prompt.trim().is_empty(), "a question can be answered (PEND-1)");
@@ -179,7 +180,7 @@ fn assert_question(plan: &Plan, judged: &Judged) {
 }
 
 /// MARK-2: whatever others say beside it, the assistant's words mean the same.
-fn assert_other_roles_say_nothing(plan: &Plan, report: &TurnReport, judged: &Judged) {
+fn assert_other_roles_say_nothing(plan: &Plan, report: &TurnReport, judged: &Evaluation) {
     if report.output.is_some() {
         return;
     }
@@ -204,7 +205,7 @@ fn assert_linear(plan: &Plan, report: &TurnReport) {
 }
 
 /// The turn in a run, with its journals; and its report survives being written down.
-fn assert_run_follows(plan: &std::sync::Arc<Plan>, report: TurnReport, judged: &Judged) {
+fn assert_run_follows(plan: &std::sync::Arc<Plan>, report: TurnReport, judged: &Evaluation) {
     let event = Event::TurnFinished(TurnReport { attempt_number: 1, ..report });
     let text = serde_json::to_string(&event).expect("an event is JSON");
     assert_eq!(Event::from_json(&text).as_ref(), Ok(&event), "{text}");
@@ -213,7 +214,7 @@ fn assert_run_follows(plan: &std::sync::Arc<Plan>, report: TurnReport, judged: &
         stage.apply(event, turnlatch::Timestamp::default()).expect("a fact is never rejected");
     }
     if plan.max_attempt != Some(1) {
-        let gave_up = judged.decision.rule == "GATE-6";
+        let gave_up = judged.decision.rule == Gate::Attempts;
         assert!(gave_up || stage.run().status() == judged.decision.outcome.status(), "a run follows its gates");
     }
     stage.check_laws("a turn");

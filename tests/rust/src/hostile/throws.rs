@@ -3,9 +3,7 @@
 use std::fmt;
 
 use serde_json::{Value, json};
-use turnlatch::{
-    Event, EventRejected, Message, RecordedTurn, Reply, Run, Status, Timestamp, Transition, TurnReport, evaluate_turn,
-};
+use turnlatch::{Event, EventRejected, Message, Reply, Run, Status, Timestamp, Transition, TurnReport, evaluate_turn};
 
 use super::plans::{Setting, plans};
 
@@ -239,13 +237,13 @@ impl Throw {
                 messages: Some(Vec::new()),
                 ..report
             }),
-            3 => Event::TurnDecided(Box::new(RecordedTurn {
+            3 => Event::TurnDecided {
                 attempt_number: report.attempt_number,
                 slot_id: report.slot_id.clone(),
                 session_handle: None,
                 report_digest: String::new(),
-                judged: evaluate_turn(run.plan(), &report),
-            })),
+                evaluation: Box::new(evaluate_turn(run.plan(), &report)),
+            },
             4 => Event::Reply(Reply { idempotency_key: Some(String::new()), ..self.reply(run) }),
             _ => Event::Cancel { reason: Some("long ".repeat(1_000)) },
         }

@@ -1,0 +1,451 @@
+//! What the completion gates made of a finished turn, as data. Sentences are rendered on demand, so a decision is small.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::text;
+use crate::types::codes::{Code, Note};
+use crate::types::event::or_null;
+use crate::types::interaction::Question;
+use crate::types::state::Status;
+
+/// Why a turn ended as it did.
+///
+/// The failure's code, the warnings and the sentences follow from it; `explain` and the views write them out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Decision {
+    /// What the run becomes.
+    pub outcome: Verdict,
+    /// The gate that decided.
+    pub rule: Gate,
+    /// What the turn showed.
+    pub evidence: Evidence,
+    /// Details.
+    #[serde(default, deserialize_with = "or_null", skip_serializing_if = "Vec::is_empty")]
+    pub diagnostics: Vec<Note>,
+    /// Every gate that was asked, in order, and why it passed or decided. The last one decided.
+    pub checks: Vec<Check>,
+}
+
+/// What a finished turn makes of the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The run is complete.
+    Succeeded,
+    /// The run has failed.
+    Failed,
+    /// The run waits for the user.
+    WaitingUser,
+}
+
+/// One gate's answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "CheckMembers")]
+pub struct Check {
+    /// The gate.
+    pub gate: Gate,
+    /// Whether it decided.
+    pub result: CheckResult,
+    /// Why.
+    #[serde(flatten)]
+    pub reason: Reason,
+}
+
+/// A completion gate, by the id of its rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Gate {
+    /// Did the agent's process end well?
+    #[serde(rename = "GATE-1")]
+    Process,
+    /// Mode `auto`: is there a valid output?
+    #[serde(rename = "GATE-2")]
+    AutoOutput,
+    /// Is there a done marker, and a valid output?
+    #[serde(rename = "GATE-3")]
+    DoneMarker,
+    /// Is there a done marker, and no valid output?
+    #[serde(rename = "GATE-4")]
+    DoneWithoutOutput,
+    /// Is there a valid output without a done marker?
+    #[serde(rename = "GATE-5")]
+    SoftCompletion,
+    /// Is an attempt left?
+    #[serde(rename = "GATE-6")]
+    Attempts,
+    /// Nothing else decided: the run waits.
+    #[serde(rename = "GATE-7")]
+    Wait,
+    /// Do the required artifacts exist?
+    #[serde(rename = "GATE-8")]
+    Artifacts,
+    /// May the run ask another question?
+    #[serde(rename = "GATE-11")]
+    InteractionLimit,
+}
+
+/// Whether a gate decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckResult {
+    /// It did not; the next one is asked.
+    Passed,
+    /// It did.
+    Decided,
+}
+
+/// Why a gate passed or decided: a stable word with its parameters. `Display` is the sentence.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "reason", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Reason {
+    /// The process ended well.
+    ProcessSucceeded,
+    /// The process failed, or the turn did.
+    ProcessFailed(Box<ProcessFailure>),
+    /// The output fits the schema.
+    OutputValid,
+    /// There is no schema to check an output with.
+    NoSchema,
+    /// There is no output object.
+    OutputMissing,
+    /// The output is not JSON that can be taken.
+    OutputUnparsable,
+    /// The output does not fit the schema.
+    OutputInvalid,
+    /// The output fits the schema, but is not an object.
+    OutputNotObject,
+    /// There is no done marker.
+    NoDoneMarker,
+    /// The agent says that it is not done.
+    DoneMarkerDeclined,
+    /// The agent says that it is done, but there is no valid output.
+    DoneWithoutValidOutput,
+    /// The output fits the schema, but soft completion is switched off.
+    SoftCompletionOff,
+    /// The output fits the schema, but the same turn asks the user.
+    AsksUser,
+    /// Attempts are not limited.
+    AttemptsUnlimited,
+    /// Another attempt may follow.
+    AttemptsLeft {
+        /// The number of this one.
+        attempt: u32,
+        /// How many there may be.
+        max_attempt: u32,
+    },
+    /// The output fits the schema, and no other attempt may follow.
+    LastAttempt,
+    /// No other attempt may follow, and there is no evidence of completion.
+    AttemptsExhausted {
+        /// The number of this one.
+        attempt: u32,
+        /// How many there may be.
+        max_attempt: u32,
+    },
+    /// The run waits for the user.
+    WaitsForUser,
+    /// Every required artifact exists.
+    ArtifactsPresent,
+    /// Required artifacts do not exist.
+    ArtifactsMissing {
+        /// Their paths.
+        #[expect(clippy::box_collection, reason = "the largest reason makes them all larger")]
+        paths: Box<Vec<String>>,
+    },
+    /// The run has asked as many questions as it may.
+    InteractionLimitReached {
+        /// How many.
+        interactions: u64,
+    },
+}
+
+/// How a turn's process failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProcessFailure {
+    /// The code: the host's `failure_reason`, or `PROCESS_FAILED`.
+    pub code: String,
+    /// The exit code, if it was not 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i64>,
+}
+
+/// A decision and what the run continues with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Evaluation {
+    /// The decision.
+    pub decision: Decision,
+    /// The result's JSON text, if the run succeeded with one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data_text: Option<String>,
+    /// What to ask, if the run waits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub question: Option<Arc<Question>>,
+}
+
+/// What a turn shows.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Evidence {
+    /// Whether the agent said that it is done.
+    pub marker: Marker,
+    /// What became of the output.
+    pub output: OutputState,
+    /// Where the output was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<Source>,
+    /// Whether the turn carries a well-formed question.
+    pub asks: bool,
+    /// Where the output does not fit the schema; the first ones.
+    #[serde(default, deserialize_with = "or_null", skip_serializing_if = "Vec::is_empty")]
+    pub violations: Vec<Violation>,
+}
+
+/// What the agent said about being done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Marker {
+    /// Nothing.
+    #[default]
+    Absent,
+    /// That it is not: `"__SKILL_DONE__": false`.
+    Declined,
+    /// That it is.
+    Found,
+}
+
+/// What became of the output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutputState {
+    /// There is none.
+    #[default]
+    Missing,
+    /// There is something that was meant as one and cannot be read.
+    Unparsable,
+    /// It does not fit the schema.
+    Invalid,
+    /// It fits the schema.
+    Valid,
+    /// There is one, and no schema to check it with.
+    Unchecked,
+}
+
+/// Where the output was found, in the order of looking (OUT-2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// The host handed it over as a value.
+    Host,
+    /// It is the whole text of a message.
+    WholeText,
+    /// In a fenced block tagged json.
+    JsonFence,
+    /// In another fenced block.
+    Fence,
+    /// In prose.
+    Prose,
+}
+
+/// One way in which an instance does not fit its schema.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Violation {
+    /// Where in the instance, as a JSON pointer; empty for the whole.
+    pub instance_path: String,
+    /// The keyword that was not met, as a JSON pointer into the schema.
+    pub schema_path: String,
+    /// What the schema asks for; values of the instance are not repeated.
+    pub message: String,
+}
+
+impl Decision {
+    /// The failure's code.
+    #[must_use]
+    pub fn code(&self) -> Option<&str> {
+        self.checks.last().filter(|_| self.outcome == Verdict::Failed).and_then(|check| check.reason.code())
+    }
+
+    /// What the user should look at.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<Note> {
+        let mut warnings = Vec::new();
+        if matches!(self.evidence.source, Some(Source::JsonFence | Source::Fence | Source::Prose)) {
+            warnings.push(Note::new(Code::OutputRepairedGeneric, "the output was found inside other text"));
+        }
+        let is_soft = matches!(self.rule, Gate::SoftCompletion | Gate::Attempts);
+        if is_soft && self.outcome == Verdict::Succeeded {
+            let message = "the output fits the schema, but the agent did not say it was done";
+            warnings.push(Note::new(Code::InteractiveCompletedWithoutDoneMarker, message));
+        }
+        warnings
+    }
+
+    /// The decision in a sentence.
+    #[must_use]
+    pub fn message(&self) -> String {
+        let reason_of = |gate| self.checks.iter().rfind(|check| check.gate == gate).map(|check| &check.reason);
+        match (self.outcome, self.checks.last()) {
+            (Verdict::Succeeded, _) | (_, None) => "the run is complete".to_owned(),
+            (Verdict::Failed, Some(check)) => check.reason.to_string(),
+            (Verdict::WaitingUser, Some(check)) => {
+                let held_back = reason_of(Gate::SoftCompletion).map(|reason| format!(": {reason}"));
+                format!("{}{}", check.reason, held_back.unwrap_or_default())
+            }
+        }
+    }
+}
+
+impl Evaluation {
+    /// Whether the parts belong together; a recorded evaluation may come from anywhere.
+    pub(crate) fn is_coherent(&self) -> bool {
+        let Decision { outcome, rule, checks, .. } = &self.decision;
+        let Some((last, others)) = checks.split_last() else { return false };
+        let only_last_decided =
+            last.result == CheckResult::Decided && others.iter().all(|check| check.result == CheckResult::Passed);
+        let fails = last.reason.code().is_some_and(|code| !code.is_empty());
+        let (asks, has_data) = (self.question.is_some(), self.data_text.is_some());
+        only_last_decided
+            && last.gate == *rule
+            && match outcome {
+                Verdict::Succeeded => !fails && !asks,
+                Verdict::Failed => fails && !asks && !has_data,
+                Verdict::WaitingUser => !fails && asks && !has_data,
+            }
+    }
+}
+
+impl Verdict {
+    /// The status of a run that was judged so.
+    #[must_use]
+    pub const fn status(self) -> Status {
+        match self {
+            Verdict::Succeeded => Status::Succeeded,
+            Verdict::Failed => Status::Failed,
+            Verdict::WaitingUser => Status::WaitingUser,
+        }
+    }
+}
+
+impl Gate {
+    /// The id of the rule.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Gate::Process => "GATE-1",
+            Gate::AutoOutput => "GATE-2",
+            Gate::DoneMarker => "GATE-3",
+            Gate::DoneWithoutOutput => "GATE-4",
+            Gate::SoftCompletion => "GATE-5",
+            Gate::Attempts => "GATE-6",
+            Gate::Wait => "GATE-7",
+            Gate::Artifacts => "GATE-8",
+            Gate::InteractionLimit => "GATE-11",
+        }
+    }
+}
+
+impl fmt::Display for Gate {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+impl Reason {
+    /// The code of a failure for this reason, if a run can fail for it.
+    #[must_use]
+    pub fn code(&self) -> Option<&str> {
+        let code = match self {
+            Reason::ProcessFailed(failure) => return Some(&failure.code),
+            Reason::OutputMissing => Code::OutputMissing,
+            Reason::OutputUnparsable => Code::OutputUnparsable,
+            Reason::OutputInvalid => Code::OutputSchemaInvalid,
+            Reason::AttemptsExhausted { .. } => Code::InteractiveMaxAttemptExceeded,
+            Reason::ArtifactsMissing { .. } => Code::ArtifactMissing,
+            Reason::InteractionLimitReached { .. } => Code::InteractionLimitExceeded,
+            Reason::ProcessSucceeded
+            | Reason::OutputValid
+            | Reason::NoSchema
+            | Reason::OutputNotObject
+            | Reason::NoDoneMarker
+            | Reason::DoneMarkerDeclined
+            | Reason::DoneWithoutValidOutput
+            | Reason::SoftCompletionOff
+            | Reason::AsksUser
+            | Reason::AttemptsUnlimited
+            | Reason::AttemptsLeft { .. }
+            | Reason::LastAttempt
+            | Reason::WaitsForUser
+            | Reason::ArtifactsPresent => return None,
+        };
+        Some(code.as_str())
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Reason::ProcessSucceeded => "the process ended well",
+            Reason::ProcessFailed(failure) => match failure.exit_code {
+                Some(code) => return write!(formatter, "the turn failed with exit code {code}"),
+                None => "the turn failed",
+            },
+            Reason::OutputValid => "the output fits the schema",
+            Reason::NoSchema => "there is no schema to check the output with",
+            Reason::OutputMissing => "there is no output object",
+            Reason::OutputUnparsable => "the output is not JSON that can be taken",
+            Reason::OutputInvalid => "the output does not fit the schema",
+            Reason::OutputNotObject => "the output fits the schema, but it is not an object",
+            Reason::NoDoneMarker => "no done marker",
+            Reason::DoneMarkerDeclined => "the agent says it is not done",
+            Reason::DoneWithoutValidOutput => "the agent says it is done, but there is no valid output",
+            Reason::SoftCompletionOff => "the output fits the schema, but soft completion is switched off",
+            Reason::AsksUser => "the output fits the schema, but the same turn asks the user",
+            Reason::AttemptsUnlimited => "attempts are not limited",
+            Reason::AttemptsLeft { attempt, max_attempt } => {
+                return write!(formatter, "attempt {attempt} of {max_attempt}");
+            }
+            Reason::LastAttempt => "no attempt is left and the output fits the schema",
+            Reason::AttemptsExhausted { attempt, max_attempt } => {
+                let ended = "ended without evidence of completion";
+                return write!(formatter, "attempt {attempt} of {max_attempt} {ended}");
+            }
+            Reason::WaitsForUser => "the run waits for the user",
+            Reason::ArtifactsPresent => "every required artifact exists",
+            Reason::ArtifactsMissing { paths } => {
+                return write!(formatter, "missing: {}", text::quoted_list(paths));
+            }
+            Reason::InteractionLimitReached { interactions } => {
+                return write!(formatter, "questions asked: {interactions}, as many as the limit allows");
+            }
+        })
+    }
+}
+
+/// A check as it is read: `serde` cannot deny unknown members beside flattened ones.
+#[derive(Deserialize)]
+struct CheckMembers {
+    gate: Gate,
+    result: CheckResult,
+    #[serde(flatten)]
+    reason: Map<String, Value>,
+}
+
+impl TryFrom<CheckMembers> for Check {
+    type Error = &'static str;
+
+    fn try_from(CheckMembers { gate, result, reason }: CheckMembers) -> Result<Check, &'static str> {
+        let members = Value::Object(reason);
+        match Reason::deserialize(&members) {
+            Ok(reason) if serde_json::to_value(&reason).is_ok_and(|known| known == members) => {
+                Ok(Check { gate, result, reason })
+            }
+            _ => Err("has no gate's `reason` with its parameters"),
+        }
+    }
+}
