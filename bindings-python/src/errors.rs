@@ -11,7 +11,7 @@ pub(crate) fn refused(py: Python<'_>, refusal: &AdmissionError) -> PyErr {
 }
 
 pub(crate) fn rejected(py: Python<'_>, rejected: &EventRejected) -> PyErr {
-    make(py, "EventRejectedError", rejected.code(), &rejected.message, to_python(py, &rejected.receipt))
+    make(py, "EventRejectedError", rejected.code(), &rejected.message, Ok(py.None()))
 }
 
 pub(crate) fn not_loaded(py: Python<'_>, error: &LoadError) -> PyErr {

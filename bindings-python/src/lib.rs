@@ -66,28 +66,28 @@ impl Entry {
 
     /// The entry as JSON text, chained to the text before it.
     #[pyo3(signature = (run_id, previous=None))]
-    fn line_after(&self, py: Python<'_>, run_id: &str, previous: Option<&str>) -> PyResult<String> {
-        self.0.line_after(run_id, previous).map_err(|error| not_loaded(py, &error))
+    fn encode_chained(&self, py: Python<'_>, run_id: &str, previous: Option<&str>) -> PyResult<String> {
+        self.0.encode_chained(run_id, previous).map_err(|error| not_loaded(py, &error))
     }
 }
 
 /// The metrics of a step, converted to a dict only on request: most are never read.
-#[pyclass(frozen, module = "turnlatch._core")]
-struct Observed(Observation);
+#[pyclass(frozen, name = "Observation", module = "turnlatch._core")]
+struct ObservationHandle(Observation);
 
 #[pymethods]
-impl Observed {
+impl ObservationHandle {
     fn to_dict(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         to_python(py, &self.0)
     }
 }
 
 /// The effects, the receipt, the journal entry and the observation.
-type AppliedParts = (Py<PyAny>, Py<PyAny>, Option<Entry>, Option<Observed>);
+type TransitionParts = (Py<PyAny>, Py<PyAny>, Option<Entry>, Option<ObservationHandle>);
 
-fn applied_parts(py: Python<'_>, applied: Transition) -> PyResult<AppliedParts> {
-    let (effects, receipt) = (to_python(py, &applied.effects)?, to_python(py, &applied.receipt)?);
-    Ok((effects, receipt, applied.entry.map(Entry), applied.observed.map(Observed)))
+fn transition_parts(py: Python<'_>, transition: Transition) -> PyResult<TransitionParts> {
+    let (effects, receipt) = (to_python(py, &transition.effects)?, to_python(py, &transition.receipt)?);
+    Ok((effects, receipt, transition.entry.map(Entry), transition.observation.map(ObservationHandle)))
 }
 
 /// One execution of a skill for one request. Its lock is never held while Python runs.
@@ -116,18 +116,18 @@ impl Run {
         py: Python<'_>,
         now: Timestamp,
         decode: impl FnOnce() -> Result<Event, EventRejected> + Send,
-    ) -> PyResult<AppliedParts> {
+    ) -> PyResult<TransitionParts> {
         let applied = py.detach(|| decode().and_then(|event| self.lock().apply(event, now)));
-        applied_parts(py, applied.map_err(|error| rejected(py, &error))?)
+        transition_parts(py, applied.map_err(|error| rejected(py, &error))?)
     }
 }
 
 #[pymethods]
 impl Run {
     #[staticmethod]
-    fn create(py: Python<'_>, plan: &Plan, now: &Bound<'_, PyAny>) -> PyResult<(Run, AppliedParts)> {
+    fn create(py: Python<'_>, plan: &Plan, now: &Bound<'_, PyAny>) -> PyResult<(Run, TransitionParts)> {
         let (run, applied) = turnlatch::Run::create(plan.0.clone(), time(now)?);
-        Ok((Run(Mutex::new(run)), applied_parts(py, applied)?))
+        Ok((Run(Mutex::new(run)), transition_parts(py, applied)?))
     }
 
     #[staticmethod]
@@ -137,7 +137,7 @@ impl Run {
         Ok(Run(Mutex::new(run)))
     }
 
-    fn apply(&self, py: Python<'_>, event: &Bound<'_, PyAny>, now: &Bound<'_, PyAny>) -> PyResult<AppliedParts> {
+    fn apply(&self, py: Python<'_>, event: &Bound<'_, PyAny>, now: &Bound<'_, PyAny>) -> PyResult<TransitionParts> {
         let (now, event) = (time(now)?, event_value(event)?);
         self.apply_decoded(py, now, || Event::from_value(event))
     }
@@ -147,15 +147,15 @@ impl Run {
         py: Python<'_>,
         event: &Bound<'_, PyString>,
         now: &Bound<'_, PyAny>,
-    ) -> PyResult<AppliedParts> {
+    ) -> PyResult<TransitionParts> {
         let (now, event) = (time(now)?, text_of(event)?);
         self.apply_decoded(py, now, || Event::from_json(&event))
     }
 
     /// An invalid time, which may be why the event was rejected, is replaced by that of the run's last change.
-    fn observe_rejected(&self, py: Python<'_>, event: &str, code: &str, now: &Bound<'_, PyAny>) -> Observed {
+    fn observe_rejected(&self, py: Python<'_>, event: &str, code: &str, now: &Bound<'_, PyAny>) -> ObservationHandle {
         let now = time(now).unwrap_or_default();
-        Observed(self.read(py, |run| run.observe_rejected(event, code, now)))
+        ObservationHandle(self.read(py, |run| run.observe_rejected(event, code, now)))
     }
 
     fn copy(&self, py: Python<'_>) -> Run {
@@ -388,7 +388,9 @@ fn evaluate_turn(py: Python<'_>, plan: &Plan, report: &Bound<'_, PyAny>) -> PyRe
     members.insert("type".to_owned(), Value::from("turn_finished"));
     members.entry("attempt_number").or_insert_with(|| Value::from(1));
     match Event::from_value(Value::Object(members)).map_err(|error| rejected(py, &error))? {
-        Event::TurnFinished(report) => to_python(py, &py.detach(|| turnlatch::evaluate_turn(&plan.0, &report))),
+        Event::TurnFinished(report) => {
+            to_python(py, &py.detach(|| turnlatch::evaluate_turn(&plan.0, &report).explain()))
+        }
         _ => Err(malformed(py, "a report is a finished turn")),
     }
 }
@@ -432,7 +434,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Run>()?;
     module.add_class::<Journal>()?;
     module.add_class::<Entry>()?;
-    module.add_class::<Observed>()?;
+    module.add_class::<ObservationHandle>()?;
     module.add_class::<stream::StreamDecoder>()?;
     module.add_function(wrap_pyfunction!(admit, module)?)?;
     module.add_function(wrap_pyfunction!(describe_skill, module)?)?;

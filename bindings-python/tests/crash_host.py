@@ -133,7 +133,7 @@ async def main(folder: Path, mode: str) -> None:
     while "pending_interaction_id" in (view := await driver.wait(run_id, "waiting_user")):
         question = view["pending_interaction_id"]
         receipt = await driver.reply(run_id, question, f"answer {question}", f"key {question}")
-        if receipt["receipt"] == "accepted":
+        if receipt["kind"] == "accepted":
             note(folder, "accepted.log", f"answer {question}")
     await driver.settled(run_id)
     await driver.close()

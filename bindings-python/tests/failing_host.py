@@ -279,7 +279,7 @@ class World:
         self.life: object = None
         self.steps_done = 0
         self.accepted: list[tuple[str, str]] = []
-        self.observed: Counter[tuple[str, int]] = Counter()
+        self.observation: Counter[tuple[str, int]] = Counter()
         self.wrong: list[str] = []
 
     def check(self, holds: bool, otherwise: str) -> None:
@@ -296,4 +296,4 @@ class World:
     def observe(self, observation: Any) -> None:
         # Every step into another status, once it was saved.
         if "left" in observation:
-            self.observed[observation["run_id"], observation["revision"]] += 1
+            self.observation[observation["run_id"], observation["revision"]] += 1

@@ -41,7 +41,7 @@ async def answer(driver: Driver) -> Any:
     question = driver.run("r1").pending_view()["pending"]
     assert question is not None
     receipt = await driver.reply("r1", question["interaction_id"], "the second")
-    assert receipt["receipt"] == "accepted", receipt
+    assert receipt["kind"] == "accepted", receipt
     view = await driver.wait("r1")
     await driver.settled("r1")
     return view

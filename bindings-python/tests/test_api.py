@@ -117,18 +117,22 @@ def test_a_receipt_is_no_exception() -> None:
         run.cancel(9, "enough").receipt,
         run.cancel(10).receipt,
     ]
-    told = [receipt["receipt"] for receipt in receipts if receipt is not None]
+    told = [receipt["kind"] for receipt in receipts if receipt is not None]
     assert told == ["unknown", "accepted", "duplicate", "conflict", "stale", "conflict", "canceled", "already_ended"]
     assert run.ended and run.status == "canceled"
 
 
-def test_the_same_request_by_apply_raises_with_the_receipt() -> None:
+def test_the_same_request_by_apply_gives_the_same_receipt() -> None:
     run = waiting_run()
-    with pytest.raises(EventRejectedError) as caught:
-        run.apply({"type": "reply", "interaction_id": 7, "response": "x"}, 3)
-    assert caught.value.code == "UNKNOWN_INTERACTION"
-    assert caught.value.details["receipt"] == "unknown"
-    assert caught.value.details["pending_interaction_id"] == 1
+    before = run.to_json()
+    refused = run.apply({"type": "reply", "interaction_id": 7, "response": "x"}, 3)
+    assert refused.receipt is not None
+    assert (refused.receipt["kind"], refused.receipt["code"]) == ("unknown", "UNKNOWN_INTERACTION")
+    assert refused.receipt["message"] == "interaction 7 was never issued; 1 is pending"
+    assert refused.receipt["pending_interaction_id"] == 1
+    assert (refused.effects, refused.entry) == ([], None)
+    assert refused.observation is not None and refused.observation["rejected"] == "UNKNOWN_INTERACTION"
+    assert run.to_json() == before
 
 
 def test_a_malformed_request_raises_even_from_the_helpers() -> None:
@@ -152,8 +156,8 @@ def refusals() -> list[tuple[type[TurnlatchError], str, Callable[[], object]]]:
         (EventRejectedError, "EVENT_MALFORMED", lambda: run.apply_json("{", 3)),
         (
             EventRejectedError,
-            "UNKNOWN_INTERACTION",
-            lambda: run.apply({"type": "reply", "interaction_id": 9, "response": 1}, 3),
+            "EVENT_UNKNOWN_ATTEMPT",
+            lambda: run.apply({"type": "turn_finished", "attempt_number": 9}, 3),
         ),
         (LoadError, "SNAPSHOT_INVALID", lambda: Run.from_json("{}")),
         (LoadError, "JOURNAL_INVALID", lambda: Journal.from_json("{}")),
@@ -437,8 +441,8 @@ def test_a_dict_comes_to_the_same_as_any_other_mapping(event: Any) -> None:
         try:
             applied = run.apply(event, 5)
         except EventRejectedError as rejected:
-            return run.to_json(), (rejected.code, rejected.message, rejected.details, rejected.observed)
-        parts = applied.effects, applied.receipt, applied.entry and applied.entry.to_dict(), applied.observed
+            return run.to_json(), (rejected.code, rejected.message, rejected.details, rejected.observation)
+        parts = applied.effects, applied.receipt, applied.entry and applied.entry.to_dict(), applied.observation
         return run.to_json(), json.dumps(parts)
 
     for run_in in (queued_run, running_run, waiting_run):
@@ -561,10 +565,11 @@ def test_the_members_of_a_receipt_have_an_order() -> None:
     run = waiting_run()
     unknown = run.reply(7, "b", 3).receipt
     accepted, stale = run.reply(1, "b", 3).receipt, run.reply(1, "c", 4).receipt
-    assert list(accepted) == ["receipt", "interaction_id", "status", "revision"]
-    assert list(stale) == ["receipt", "code", "interaction_id", "resolved", "status", "revision"]
+    assert accepted is not None and stale is not None and unknown is not None
+    assert list(accepted) == ["kind", "interaction_id", "status", "revision"]
+    assert list(stale) == ["kind", "code", "message", "interaction_id", "resolved", "status", "revision"]
     assert list(stale["resolved"]) == ["resolution_mode", "resolved_at", "resolved_by"]
-    assert list(unknown) == ["receipt", "code", "interaction_id", "pending_interaction_id", "status", "revision"]
+    assert list(unknown) == ["kind", "code", "message", "interaction_id", "pending_interaction_id", "status", "revision"]
 
 
 def test_codes_are_the_table_of_the_page() -> None:
@@ -636,7 +641,7 @@ def test_a_journal_by_lines_replays() -> None:
             applied = run.apply(event, at)
             told.append(applied.effects)
         assert applied.entry is not None and applied.entry.to_dict()["revision"] == at + 1 == applied.entry.revision
-        lines.append(applied.entry.line_after("r1", lines[-1] if lines else None))
+        lines.append(applied.entry.encode_chained("r1", lines[-1] if lines else None))
     journal = Journal.from_lines("r1", lines)
     again, effects = replay(plan, journal)
     assert again.to_json() == run.to_json() and effects == told and len(journal) == 4
@@ -669,7 +674,7 @@ def test_of_eight_replies_at_once_one_is_accepted() -> None:
             start.wait()
             receipt = run.reply(1, f"answer {number}", 3).receipt
             assert receipt is not None
-            return receipt["receipt"]
+            return receipt["kind"]
 
         with ThreadPoolExecutor(8) as pool:
             told = sorted(pool.map(answer, range(8)))

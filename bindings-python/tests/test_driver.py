@@ -112,7 +112,7 @@ async def test_a_late_reply_to_a_sticky_wait_is_stale_although_no_timer_fired(st
         await host.driver.wait("r1", "waiting_user")
         ahead = 61_000
         receipt = await host.driver.reply("r1", 1, "the second")
-        assert (receipt["receipt"], receipt["code"], receipt["status"]) == ("stale", "STALE_INTERACTION", "failed")
+        assert (receipt["kind"], receipt["code"], receipt["status"]) == ("stale", "STALE_INTERACTION", "failed")
         assert (await host.ended("r1"))["error"]["code"] == "INTERACTION_WAIT_TIMEOUT"
         assert host.errors == []
         host.nothing_left()
@@ -151,9 +151,9 @@ async def test_an_interactive_run_asks_is_answered_and_finishes(store: Any) -> N
         await host.driver.settled("r1")
         host.nothing_left()
         receipt = await host.driver.reply("r1", 1, "the second", "k1")
-        assert receipt["receipt"] == "accepted"
-        assert (await host.driver.reply("r1", 1, "the second", "k1"))["receipt"] == "duplicate"
-        assert (await host.driver.reply("r1", 1, "the first"))["receipt"] == "stale"
+        assert receipt["kind"] == "accepted"
+        assert (await host.driver.reply("r1", 1, "the second", "k1"))["kind"] == "duplicate"
+        assert (await host.driver.reply("r1", 1, "the first"))["kind"] == "stale"
         assert (await host.ended("r1"))["status"] == "succeeded"
         assert host.statuses == ["queued", "running", "waiting_user", "queued", "running", "succeeded"]
         host.nothing_left()
@@ -164,7 +164,7 @@ async def test_an_interactive_run_asks_is_answered_and_finishes(store: Any) -> N
         host.driver.forget("r1")
         with pytest.raises(RunNotFoundError):
             host.driver.view("r1")
-        assert (await host.driver.cancel("r1"))["receipt"] == "already_ended", "loaded from the store"
+        assert (await host.driver.cancel("r1"))["kind"] == "already_ended", "loaded from the store"
 
 
 def test_a_sticky_run_keeps_its_process_and_slot(tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ async def test_a_cancel_in_the_middle_of_a_turn_leaves_no_process(store: Any) ->
         await host.driver.start(plan())
         await until(lambda: sum("sleep 100" in p for p in processes_marked(mark)) >= 2)
         receipt = await host.driver.cancel("r1", "changed my mind")
-        assert receipt["receipt"] == "canceled"
+        assert receipt["kind"] == "canceled"
         await host.driver.settled("r1")
         assert processes_marked(mark) == []
         assert host.driver.view("r1")["error"]["code"] == "CANCELED_BY_USER"
@@ -452,7 +452,7 @@ def test_a_failing_store_loses_nothing() -> None:
                 await host.driver.reply("r1", 1, "b", "k")
             assert store.load("r1") == before == host.driver.run("r1").to_json()
             assert host.driver.view("r1")["status"] == "waiting_user"
-            assert (await host.driver.reply("r1", 1, "b", "k"))["receipt"] == "accepted"
+            assert (await host.driver.reply("r1", 1, "b", "k"))["kind"] == "accepted"
             store.failures = 3
             assert (await host.ended("r1"))["status"] == "succeeded"
             assert {error[1] for error in host.errors} <= {"slot_granted", "turn_finished"}
@@ -468,7 +468,7 @@ def test_a_save_that_fails_after_its_commit_counts() -> None:
         async with hosted(store) as host:
             await host.driver.start(plan())
             await host.driver.wait("r1", "waiting_user")
-            assert (await host.driver.reply("r1", 1, "b"))["receipt"] == "accepted"
+            assert (await host.driver.reply("r1", 1, "b"))["kind"] == "accepted"
             assert (await host.ended("r1"))["status"] == "succeeded"
             assert host.errors == []
 
@@ -487,7 +487,7 @@ def test_a_run_that_another_host_changed_is_loaded_again(tmp_path: Path) -> None
             with pytest.raises(StoreConflictError):
                 await host.driver.reply("r1", 1, "b")
             assert host.driver.view("r1")["status"] == "canceled"
-            assert (await host.driver.reply("r1", 1, "b"))["receipt"] == "stale"
+            assert (await host.driver.reply("r1", 1, "b"))["kind"] == "stale"
 
     scenario(test)(tmp_path)
 
@@ -572,7 +572,7 @@ async def test_callbacks_may_call_back(store: Any) -> None:
     async with hosted(store, on_notify=answer) as host:
         await host.driver.start(plan())
         assert (await host.ended("r1"))["status"] == "succeeded"
-        assert receipts[0]["receipt"] == "accepted"
+        assert receipts[0]["kind"] == "accepted"
 
 
 @scenario
@@ -802,10 +802,10 @@ def test_the_synchronous_driver(tmp_path: Path) -> None:
         assert driver.wait(run_id, "waiting_user", timeout=10)["status"] == "waiting_user"
         with pytest.raises(TimeoutError):
             driver.wait(run_id, timeout=0.05)
-        assert driver.reply(run_id, 1, "b")["receipt"] == "accepted"
+        assert driver.reply(run_id, 1, "b")["kind"] == "accepted"
         assert driver.wait(run_id, timeout=10)["data"] == {"file": "b.txt"}
         driver.settled(run_id)
-        assert driver.cancel(run_id)["receipt"] == "already_ended"
+        assert driver.cancel(run_id)["kind"] == "already_ended"
         assert refused[0].code == "INSIDE_CALLBACK"
         driver.forget(run_id)
         with pytest.raises(RunNotFoundError):

@@ -99,7 +99,7 @@ class Life:
             "store": part(world.store, STORE),
             "clock": self.faults.plainly("clock", lambda: world.now),
             "on_notify": notify("on_notify", lambda run_id, effect: None),
-            "on_observed": self.faults.plainly("on_observed", world.observe),
+            "on_observation": self.faults.plainly("on_observation", world.observe),
             "on_error": self._fails_too,
         }
 
@@ -142,7 +142,7 @@ class Life:
     async def _answer(self, run_id: str, question: str) -> None:
         if await self._asks(run_id, int(question)):
             receipt = await trying(lambda: self.driver.reply(run_id, int(question), question, f"key {question}"))
-            if receipt["receipt"] in ("accepted", "duplicate"):
+            if receipt["kind"] in ("accepted", "duplicate"):
                 self.world.accepted.append((run_id, question))
             else:
                 # That the process is gone may have been found out just now; whether it may be is for `check` to say.
@@ -163,7 +163,7 @@ class Life:
     async def _cancel(self, run_id: str, *statuses: str) -> None:
         await self._reach(run_id, *statuses)
         receipt = await trying(lambda: self.driver.cancel(run_id))
-        assert receipt["receipt"] in ("canceled", "already_ended"), receipt
+        assert receipt["kind"] in ("canceled", "already_ended"), receipt
 
     async def _end(self, run_id: str) -> None:
         await self._reach(run_id, "succeeded")
@@ -298,7 +298,7 @@ def check(scenario: Scenario, world: World, life: Life, whole: dict[str, Outcome
     assert life.alarms.pending() == []
     assert world.store.unfinished() == []
     assert all(n == 1 for n in world.agents.begun.values()), f"a turn was begun twice: {world.agents.begun}"
-    assert all(n == 1 for n in world.observed.values()), f"a step was observed twice: {world.observed}"
+    assert all(n == 1 for n in world.observation.values()), f"a step was observed twice: {world.observation}"
     found = {}
     for run_id in scenario.says:
         run = Run.from_json(world.store.load(run_id))
@@ -459,5 +459,5 @@ def test_a_callback_that_exits_closes_a_synchronous_driver(name: str) -> None:
 
 def report_if_all_held() -> None:
     if all(COUNTS[f"{form} {name}"] for form in ("async", "sync") for name in SCENARIOS):
-        assert {*SLOTS, *TIMERS, *PROCESSES, *STORE, "clock", "on_notify", "on_observed"} == ESCAPED
+        assert {*SLOTS, *TIMERS, *PROCESSES, *STORE, "clock", "on_notify", "on_observation"} == ESCAPED
         gates.report("failing-host", **{what: COUNTS[what] for what in ("callbacks_failed", "kills", "runs")})

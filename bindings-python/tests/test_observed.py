@@ -30,7 +30,7 @@ def test_steps_and_rejections_are_observed_after_they_were_saved(tmp_path: Path)
         observations.append(observation)
 
     async def body(store: Any) -> None:
-        async with hosted(store, on_observed=observed) as host:
+        async with hosted(store, on_observation=observed) as host:
             await host.driver.start(plan())
             await host.driver.wait("r1", "waiting_user")
             assert host.driver.count_unfinished() == {"waiting_user": 1}
@@ -65,7 +65,7 @@ async def test_a_callback_that_fails_harms_nothing(store: Any) -> None:
         calls.append(observation["event"])
         raise RuntimeError("the meter is broken")
 
-    async with hosted(store, on_observed=observed) as host:
+    async with hosted(store, on_observation=observed) as host:
         await host.driver.start(plan())
         await host.driver.wait("r1", "waiting_user")
         await host.driver.reply("r1", 1, "b.txt")
@@ -86,7 +86,7 @@ def test_a_save_that_fails_is_not_observed(tmp_path: Path) -> None:
     async def body(_: Any) -> None:
         observations: list[Any] = []
         store = Failing(tmp_path / "other.db")
-        async with hosted(store, on_observed=observations.append) as host:
+        async with hosted(store, on_observation=observations.append) as host:
             await host.driver.start(plan())
             await host.driver.wait("r1", "waiting_user")
             before = len(observations)

@@ -96,7 +96,7 @@ def test_a_run_that_waits_for_its_start_can_be_canceled() -> None:
             await driver.start(plan())
             await until(lambda: [effect["type"] for effect in driver.owed("r1")] == ["start_turn"])
             assert driver.view("r1")["status"] == "running" and slots.granted() == {"r1/s1"}
-            assert (await driver.cancel("r1"))["receipt"] == "canceled"
+            assert (await driver.cancel("r1"))["kind"] == "canceled"
             await driver.settled("r1")
             assert (driver.owed("r1"), slots.held(), len(agents.failures)) == ([], set(), 997)
 

@@ -195,7 +195,7 @@ def test_journals_replay_to_the_same_run_and_effects(name: str, thrown: list[Thr
             assert entry is not None
             entry = entry.compact() if compact else entry
             journal.push(entry)
-            lines.append(entry.line_after("r1", lines[-1] if lines else None))
+            lines.append(entry.encode_chained("r1", lines[-1] if lines else None))
         for read in (journal, Journal.from_json(journal.to_json()), Journal.from_lines("r1", lines)):
             run, effects = replay(PLANS[name], read)
             assert run.to_json() == walk.run.to_json()

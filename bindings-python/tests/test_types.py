@@ -100,11 +100,11 @@ def told_by_step(name: str, step: dict[str, Any], then: Any) -> Iterator[tuple[s
             yield f"receipt, {name}", answer["receipt"], types.Receipt
     if "turn" in step and "rejected" not in then:
         yield f"report, {name}", step["turn"], types.TurnReport
-        yield f"judged, {name}", then, types.Judged
+        yield f"judged, {name}", then, types.Evaluation
     if "stream" in step and "rejected" not in then:
         yield f"stream, {name}", step["stream"], types.Stream
         yield f"decoded, {name}", then["decoded"], types.Decoded
-        yield f"judged, {name}", then["judged"], types.Judged
+        yield f"judged, {name}", then["judged"], types.Evaluation
     if "feed" in step and "rejected" not in then:
         for answer in then:
             if not isinstance(answer, str):
@@ -145,8 +145,8 @@ def test_every_effect_event_and_receipt_was_seen() -> None:
             case "event":
                 seen["event"].add(value["type"])
             case "receipt":
-                seen["receipt"].add(value["receipt"])
-    receipts = get_type_hints(types.Receipt)["receipt"]
+                seen["receipt"].add(value["kind"])
+    receipts = get_type_hints(types.Receipt)["kind"]
     assert seen["receipt"] == set(get_args(receipts))
     for union, kind in ((types.Effect, "effect"), (types.Event, "event")):
         names = {get_args(get_type_hints(member)["type"])[0] for member in get_args(union)}

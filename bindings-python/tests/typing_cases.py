@@ -140,7 +140,7 @@ def a_whole_run() -> None:
     except EventRejectedError as rejected:
         print(rejected.code)
     receipt = run.reply(1, {"any": ["data"]}, 3, idempotency_key="k", expected_revision=3).receipt
-    if receipt["receipt"] == "stale" and "resolved" in receipt:
+    if receipt is not None and receipt["kind"] == "stale" and "resolved" in receipt:
         assert_type(receipt["resolved"]["resolved_at"], int)
     pending = run.pending_view()["pending"]
     if pending is not None:

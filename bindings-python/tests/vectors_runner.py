@@ -196,10 +196,7 @@ def refused(refusal: AdmissionError) -> Members:
 
 
 def rejected(rejection: EventRejectedError) -> Members:
-    told = {"code": rejection.code, "message": rejection.message}
-    if rejection.details is not None:
-        told["receipt"] = rejection.details
-    return {"rejected": told}
+    return {"rejected": {"code": rejection.code, "message": rejection.message}}
 
 
 def not_loaded(error: LoadError) -> Members:
@@ -358,7 +355,7 @@ class Stage:
             case "timeline":
                 return self.timeline()
             case "observed":
-                return self.last.observed
+                return self.last.observation
             case "codes":
                 return codes()
             case {"follow": line}:

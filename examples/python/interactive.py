@@ -48,7 +48,7 @@ async def main() -> None:
         say(f"agent asks: {question['display_prompt']} {[option['label'] for option in question['options']]}")
         say("user answers: b.txt")
         receipt = await driver.reply(run_id, question["interaction_id"], "b.txt")
-        say(f"receipt: {receipt['receipt']}")
+        say(f"receipt: {receipt['kind']}")
         view = await driver.wait(run_id)
         await driver.settled(run_id)
         say(f"result: {view.get('data')}  because {driver.run(run_id).explain()['reason']}")

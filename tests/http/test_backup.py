@@ -45,5 +45,5 @@ def test_what_came_after_the_backup_is_gone_and_can_be_found_out(start_service: 
     answer = restored.reply("answered", 1, "b.txt", expected_revision=after["revision"])
     refused(answer, 409, "REVISION_CONFLICT")
     for run_id in ("asked", "answered"):
-        assert restored.reply(run_id, 1, "b.txt", idempotency_key="k").json()["receipt"] == "accepted"
+        assert restored.reply(run_id, 1, "b.txt", idempotency_key="k").json()["kind"] == "accepted"
         assert restored.wait(run_id)["data"] == {"file": "b.txt"}

@@ -111,11 +111,11 @@ def test_bad_replies_change_nothing(service: RunningService) -> None:
         assert refused(answer, 400, "EVENT_MALFORMED") is None
     refused(service.http.post(path, content=b'"\xff"', headers=JSON), 400, "REQUEST_MALFORMED")
     details = refused(service.reply(run_id, 9, "b.txt"), 409, "UNKNOWN_INTERACTION")
-    assert (details["receipt"], details["pending_interaction_id"]) == ("unknown", 1)
+    assert (details["kind"], details["pending_interaction_id"]) == ("unknown", 1)
     details = refused(service.reply(run_id, 1, "b.txt", expected_revision=99), 409, "REVISION_CONFLICT")
-    assert details["receipt"] == "conflict"
+    assert details["kind"] == "conflict"
     too_large = refused(service.reply(run_id, 1, "x" * (1024 * 1024 + 1)), 413, "REPLY_TOO_LARGE")
-    assert too_large["receipt"] == "too_large"
+    assert too_large["kind"] == "too_large"
     assert service.view(run_id) == before
     assert service.reply(run_id, 1, "x" * (1024 * 1024)).status_code == 200, "the limit itself is not too much"
 
@@ -132,7 +132,7 @@ def test_idempotent_replies(service: RunningService) -> None:
     service.wait(run_id, "waiting_user")
     first = service.reply(run_id, 1, "b.txt", idempotency_key="k")
     again = service.reply(run_id, 1, "b.txt", idempotency_key="k")
-    assert (first.json()["receipt"], again.json()["receipt"], again.status_code) == ("accepted", "duplicate", 200)
+    assert (first.json()["kind"], again.json()["kind"], again.status_code) == ("accepted", "duplicate", 200)
     refused(service.reply(run_id, 1, "a.txt", idempotency_key="k"), 409, "IDEMPOTENCY_CONFLICT")
 
 
@@ -142,8 +142,8 @@ def test_bad_cancels(service: RunningService) -> None:
     path = f"/v1/jobs/{run_id}/cancel"
     for body in (b"no", b'{"reason": 5}', b'{"force": true}', b'{"reason": "%s"}' % (b"x" * 5000)):
         refused(service.http.post(path, content=body, headers=JSON), 400, "EVENT_MALFORMED")
-    assert service.post(path, {"reason": "\x1b[31m"}).json()["receipt"] == "canceled"
-    assert refused(service.post(path), 409, "RUN_ALREADY_ENDED")["receipt"] == "already_ended"
+    assert service.post(path, {"reason": "\x1b[31m"}).json()["kind"] == "canceled"
+    assert refused(service.post(path), 409, "RUN_ALREADY_ENDED")["kind"] == "already_ended"
 
 
 BAD_QUERIES = [

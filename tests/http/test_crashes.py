@@ -70,7 +70,7 @@ def test_everything_goes_on(start_service: StartService, how: str) -> None:
     assert {service.wait(run_id)["status"] for run_id in queued} == {"succeeded"}
     view = service.wait(overdue)
     assert (view["status"], view["auto_decision_count"]) == ("succeeded", 1), "its deadline passed meanwhile"
-    assert service.reply(waiting, 1, "b.txt").json()["receipt"] == "accepted"
+    assert service.reply(waiting, 1, "b.txt").json()["kind"] == "accepted"
     assert service.wait(waiting)["data"] == {"file": "b.txt"}
 
 
@@ -83,7 +83,7 @@ def test_nothing_that_was_answered_is_lost(start_service: StartService) -> None:
         service.wait(asking, "waiting_user")
 
         def reply(run_id: str = asking, answer: str = f"answer {number}") -> None:
-            assert service.reply(run_id, 1, answer).json()["receipt"] == "accepted"
+            assert service.reply(run_id, 1, answer).json()["kind"] == "accepted"
 
         def create() -> None:
             made.append(service.create("direct", runtime_options=RETRY))

@@ -96,7 +96,7 @@ def test_a_run_is_everybodys(pair: list[Worker]) -> None:
         assert [next(seen).data["event"] for _ in range(2)] == ["created", "slot_granted"]
         go(one, run_id)
         assert next(seen).data["status"] == "waiting_user"
-        assert two.reply(run_id, 1, "b.txt").json()["receipt"] == "accepted"
+        assert two.reply(run_id, 1, "b.txt").json()["kind"] == "accepted"
         assert one.reply(run_id, 1, "c.txt").json()["error"]["code"] == "STALE_INTERACTION"
         go(one, run_id, "go-on")
         assert [step.id for step in seen] == ["4", "5", "6", ""]
@@ -132,13 +132,13 @@ def test_one_is_killed_or_stopped_and_the_other_goes_on(postgres: Postgres, tmp_
         waiting = two.create("ask-once", execution_mode="interactive")
         two.wait(waiting, "waiting_user")
         one.kill()
-        assert two.reply(waiting, 1, "b.txt").json()["receipt"] == "accepted", "nobody is needed for that"
+        assert two.reply(waiting, 1, "b.txt").json()["kind"] == "accepted", "nobody is needed for that"
         taken_over(two, of_one)
         assert two.wait(waiting)["data"] == {"file": "b.txt"}
 
         of_two = interrupted_turn(two)
         one.start()
-        assert one.reply(of_one, 1, "c.txt").json()["receipt"] == "accepted"
+        assert one.reply(of_one, 1, "c.txt").json()["kind"] == "accepted"
         go(one, of_one, "go-on")
         assert one.wait(of_one)["data"] == {"file": "c.txt"}
         assert two.stop() == 0

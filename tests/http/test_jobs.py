@@ -136,7 +136,7 @@ def test_cancel_while_running(service: RunningService) -> None:
     run_id = service.create("gated", run_id="canceled-run")
     service.wait(run_id, "running")
     receipt = service.post(f"/v1/jobs/{run_id}/cancel", {"reason": "changed my mind"})
-    assert (receipt.status_code, receipt.json()["receipt"]) == (200, "canceled")
+    assert (receipt.status_code, receipt.json()["kind"]) == (200, "canceled")
     view = service.view(run_id)
     assert (view["status"], view["error"]["code"]) == ("canceled", "CANCELED_BY_USER")
     until(lambda: f"{run_id}/s1" not in service.held_slots())
@@ -162,7 +162,7 @@ def test_one_slot_for_all(start_service: StartService) -> None:
 
     queued = service.create("gated")
     for run_id in (waiting, queued):
-        assert service.post(f"/v1/jobs/{run_id}/cancel").json()["receipt"] == "canceled"
+        assert service.post(f"/v1/jobs/{run_id}/cancel").json()["kind"] == "canceled"
         assert service.view(run_id)["status"] == "canceled"
     [record] = service.get(f"/v1/jobs/{waiting}/interaction/history").json()["interactions"]
     assert record["resolution_mode"] == "canceled"

@@ -56,7 +56,7 @@ def test_every_service_sees_and_answers_every_run(pair: list[RunningService]) ->
     run_id = first.create("ask-once", execution_mode="interactive")
     assert second.wait(run_id, "waiting_user")["status"] == "waiting_user"
     assert second.post("/v1/jobs", {"skill": "ask-once", "engine": "scripted", "run_id": run_id}).status_code == 409
-    assert second.reply(run_id, 1, "b.txt").json()["receipt"] == "accepted"
+    assert second.reply(run_id, 1, "b.txt").json()["kind"] == "accepted"
     late = first.reply(run_id, 1, "c.txt")
     assert (late.status_code, late.json()["error"]["code"]) in ((409, "STALE_INTERACTION"), (409, "RUN_ALREADY_ENDED"))
     assert first.wait(run_id)["data"] == {"file": "b.txt"}

@@ -32,7 +32,7 @@ def test_fifty_replies(service: RunningService) -> None:
         answers = list(clients.map(answer, range(CLIENTS)))
     winners = [number for number, told in enumerate(answers) if told.status_code == 200]
     assert len(winners) == 1
-    assert answers[winners[0]].json()["receipt"] == "accepted"
+    assert answers[winners[0]].json()["kind"] == "accepted"
     losers = [told.json()["error"] for told in answers if told.status_code == 409]
     assert Counter(error["code"] for error in losers) == {"STALE_INTERACTION": CLIENTS - 1}
     assert {error["details"]["resolved"]["resolved_by"] for error in losers} == {"user"}
@@ -48,7 +48,7 @@ def test_one_key_many_times(service: RunningService) -> None:
     def answer(_: int) -> str:
         told = service.reply(run_id, 1, "b.txt", idempotency_key="k")
         assert told.status_code == 200
-        return str(told.json()["receipt"])
+        return str(told.json()["kind"])
 
     with ThreadPoolExecutor(10) as clients:
         assert Counter(clients.map(answer, range(10))) == {"accepted": 1, "duplicate": 9}

@@ -59,7 +59,7 @@ def test_kind_is_for_display(service: RunningService) -> None:
     pending = service.get(f"/v1/jobs/{run_id}/interaction/pending").json()["pending"]
     assert (pending["kind"], pending["required_fields"]) == ("fill_fields", ["name"])
     receipt = service.reply(run_id, 1, "no fields, just words")
-    assert (receipt.status_code, receipt.json()["receipt"]) == (200, "accepted")
+    assert (receipt.status_code, receipt.json()["kind"]) == (200, "accepted")
     assert service.wait(run_id)["data"] == {"file": "no fields, just words"}
 
 
@@ -99,7 +99,7 @@ def test_free_text(service: RunningService) -> None:
     answer = 'None of these, "thank you".\nRather: ünïcode 日本 \U0001f642 — and a \\ too'
     run_id = service.create("ask-once", execution_mode="interactive")
     service.wait(run_id, "waiting_user")
-    assert service.reply(run_id, 1, answer).json()["receipt"] == "accepted"
+    assert service.reply(run_id, 1, answer).json()["kind"] == "accepted"
     assert service.wait(run_id)["data"] == {"file": answer}
 
 

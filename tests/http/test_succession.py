@@ -66,7 +66,7 @@ def test_everything_goes_on(service: RunningService, successor: str) -> None:
     (service.data / "runs" / retried / "work/go").touch()
     assert service.wait(retried, "waiting_user")["attempt_number"] == 1
     assert {service.wait(run_id)["status"] for run_id in queued} == {"succeeded"}
-    assert service.reply(waiting, 1, "b.txt").json()["receipt"] == "accepted"
+    assert service.reply(waiting, 1, "b.txt").json()["kind"] == "accepted"
     second = service.wait(waiting, "waiting_user", after=asked["revision"])
     assert service.reply(waiting, 2, {"2": 1.0, "1": [9007199254740993]}).status_code == 200
     assert service.wait(waiting)["data"] == {"file": '{"2":1.0,"1":[9007199254740993]}'}

@@ -17,7 +17,6 @@ from .parts import (
 )
 from .processes import Command, SubprocessRunner
 from .run import (
-    Answered,
     Entry,
     Job,
     Journal,
@@ -46,7 +45,6 @@ from .sync_driver import SyncDriver
 
 __all__ = [
     "AdmissionError",
-    "Answered",
     "AsyncioTimers",
     "Command",
     "Driver",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
 
 from .errors import LoadError
-from .parts import Clock, MaybeAwaitable, OnError, OnNotify, OnObserved, Processes, Slots, Store, Timers
+from .parts import Clock, MaybeAwaitable, OnError, OnNotify, OnObservation, Processes, Slots, Store, Timers
 from .types import Effect, Event, Observation
 
 P = ParamSpec("P")
@@ -51,15 +51,15 @@ class Host:
     on_notify: OnNotify | None
     on_error: OnError | None
     retry: RetryPolicy
-    on_observed: OnObserved | None = None
+    on_observation: OnObservation | None = None
 
     def observe(self, observation: Observation | None) -> None:
         """Tells what was observed; ``None`` of what was absorbed."""
-        if self.on_observed is not None and observation is not None:
+        if self.on_observation is not None and observation is not None:
             try:
-                call_plain(self.on_observed, observation)
+                call_plain(self.on_observation, observation)
             except Exception:
-                log.exception("on_observed itself failed")
+                log.exception("on_observation itself failed")
 
     def now(self) -> int:
         """What the clock shows."""

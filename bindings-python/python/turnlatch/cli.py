@@ -197,7 +197,7 @@ class _Report:
         self.out = out
         self.colour = colour
 
-    def write(self, plan: Plan, judged: types.Judged) -> None:
+    def write(self, plan: Plan, judged: types.Evaluation) -> None:
         decision, remedies = judged["decision"], _remedies()
         outcome, code = decision["outcome"], decision.get("code")
         colour = {"succeeded": _GREEN, "failed": _RED, "waiting_user": _YELLOW}[outcome]

@@ -24,7 +24,7 @@ from .parts import (
     DriverUsageError,
     OnError,
     OnNotify,
-    OnObserved,
+    OnObservation,
     Processes,
     RunNotFoundError,
     Slots,
@@ -59,11 +59,11 @@ class Driver:
         clock: Clock = wall_clock,
         on_notify: OnNotify | None = None,
         on_error: OnError | None = None,
-        on_observed: OnObserved | None = None,
+        on_observation: OnObservation | None = None,
         retry: RetryPolicy | None = None,
     ) -> None:
         retry = retry or RetryPolicy()
-        self._host = Host(slots, timers, processes, store, clock, on_notify, on_error, retry, on_observed)
+        self._host = Host(slots, timers, processes, store, clock, on_notify, on_error, retry, on_observation)
         self._performer = Performer(self._host, self._post)
         self._runs: dict[str, Live] = {}
         self._loading = asyncio.Lock()
@@ -208,7 +208,7 @@ class Driver:
                 raise
         live = self._runs[run.run_id] = Live(run)
         self._perform_soon(live, applied.effects)
-        self._host.observe(applied.observed)
+        self._host.observe(applied.observation)
         return run.run_id
 
     async def _request(self, run_id: str, step: Callable[[Run, int], Transition]) -> Transition:
@@ -222,10 +222,10 @@ class Driver:
             try:
                 applied = step(run, self._host.now())
             except EventRejectedError as rejected:
-                self._host.observe(rejected.observed)
+                self._host.observe(rejected.observation)
                 raise
             if applied.entry is None:
-                self._host.observe(applied.observed)
+                self._host.observe(applied.observation)
                 return applied
             snapshot = run.to_json()
             try:
@@ -236,7 +236,7 @@ class Driver:
                     raise
             live.take(run)
             self._perform_soon(live, applied.effects)
-            self._host.observe(applied.observed)
+            self._host.observe(applied.observation)
             return applied
 
     async def _was_saved(self, run_id: str, snapshot: str) -> bool:

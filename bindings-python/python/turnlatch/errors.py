@@ -26,10 +26,10 @@ class AdmissionError(TurnlatchError):
 
 
 class EventRejectedError(TurnlatchError):
-    """An event was not applied; the run is unchanged. ``details`` is the receipt, if the event was a request.
-    ``observed`` is what is worth measuring of it, if a run has rejected it."""
+    """A malformed event was not applied; the run is unchanged. A reply or cancel that is refused raises nothing: its
+    receipt has a ``code``. ``observation`` is what is worth measuring of it, if a run has rejected it."""
 
-    observed: Observation | None = None
+    observation: Observation | None = None
 
 
 class LoadError(TurnlatchError):

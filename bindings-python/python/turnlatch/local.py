@@ -171,7 +171,7 @@ class MemoryStore:
         """The run's journal."""
         lines: list[str] = []
         for entry in self._of(run_id).entries:
-            lines.append(entry.line_after(run_id, lines[-1] if lines else None))
+            lines.append(entry.encode_chained(run_id, lines[-1] if lines else None))
         return Journal.from_lines(run_id, lines)
 
     def _of(self, run_id: str) -> _Kept:

@@ -31,9 +31,9 @@ OnError: TypeAlias = Callable[[str, "Effect | Event | None", Exception, int], Ma
 """``on_error(run_id, what, error, attempt)``: an effect was not performed, or a part's event not applied, at the
 ``attempt``-th try; ``what`` is ``None`` if the run could not be recovered after a restart."""
 
-OnObserved: TypeAlias = Callable[[Observation], None]
-"""``on_observed(observation)``: a step was saved, or an event rejected. It must not block; what it raises is logged and
-harms nothing."""
+OnObservation: TypeAlias = Callable[[Observation], None]
+"""``on_observation(observation)``: a step was saved, or an event rejected. It must not block; what it raises is
+logged and harms nothing."""
 
 
 _OUT_OF_RESOURCES = {errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM}

@@ -67,20 +67,13 @@ class Transition:
     effects: list[types.Effect]
     receipt: types.Receipt | None
     entry: Entry | None
-    _observed: _core.Observed | None = field(default=None, repr=False, compare=False)
+    _observation: _core.Observation | None = field(default=None, repr=False, compare=False)
 
     @property
-    def observed(self) -> types.Observation | None:
-        """What is worth measuring of it, without a word of a user or an agent; ``None`` if the event was absorbed.
+    def observation(self) -> types.Observation | None:
+        """What is worth measuring of it, without a word of a user or an agent; ``None`` if the event was ignored.
         Pass it on once the run is saved."""
-        return None if self._observed is None else cast("types.Observation", self._observed.to_dict())
-
-
-@dataclass(frozen=True, slots=True)
-class Answered(Transition):
-    """What came of a request: there is always a receipt."""
-
-    receipt: types.Receipt
+        return None if self._observation is None else cast("types.Observation", self._observation.to_dict())
 
 
 def admit(
@@ -198,7 +191,8 @@ class Run:
         return cast("dict[str, Any]", json.loads(self._core.snapshot()))
 
     def apply(self, event: types.Event, now: Time) -> Transition:
-        """Applies one event, or raises :class:`turnlatch.EventRejectedError` and leaves the run as it was."""
+        """Applies one event. A reply or cancel that is refused changes nothing, and its receipt has a ``code``. Raises
+        :class:`turnlatch.EventRejectedError` for a malformed event and leaves the run as it was."""
         at = to_millis(now)
         try:
             return Transition(*self._core.apply(event, at))
@@ -217,8 +211,8 @@ class Run:
 
     def _observe(self, rejected: EventRejectedError, event: object, now: int) -> None:
         name = cast("Mapping[str, Any]", event).get("type") if isinstance(event, Mapping) else None
-        observed = self._core.observe_rejected(name if isinstance(name, str) else "", rejected.code, now)
-        rejected.observed = cast("types.Observation", observed.to_dict())
+        observation = self._core.observe_rejected(name if isinstance(name, str) else "", rejected.code, now)
+        rejected.observation = cast("types.Observation", observation.to_dict())
 
     def reply(
         self,
@@ -228,32 +222,21 @@ class Run:
         *,
         idempotency_key: str | None = None,
         expected_revision: int | None = None,
-    ) -> Answered:
-        """Takes a reply. Whatever becomes of it, ``receipt`` says so; only a malformed one raises."""
+    ) -> Transition:
+        """Takes a reply. Whatever becomes of it, ``receipt`` says so; only a malformed reply raises."""
         event: dict[str, Any] = {"type": "reply", "interaction_id": interaction_id, "response": response}
         if idempotency_key is not None:
             event["idempotency_key"] = idempotency_key
         if expected_revision is not None:
             event["expected_revision"] = expected_revision
-        return self._request(event, now)
+        return self.apply(cast("types.Event", event), now)
 
-    def cancel(self, now: Time, reason: str | None = None) -> Answered:
+    def cancel(self, now: Time, reason: str | None = None) -> Transition:
         """Ends the run. ``receipt`` is ``canceled``, or ``already_ended``."""
         event: dict[str, Any] = {"type": "cancel"}
         if reason is not None:
             event["reason"] = reason
-        return self._request(event, now)
-
-    def _request(self, event: dict[str, Any], now: Time) -> Answered:
-        at = to_millis(now)
-        try:
-            return Answered(*self._core.apply(event, at))
-        except EventRejectedError as rejected:
-            if rejected.details is None:
-                self._observe(rejected, event, at)
-                raise
-            observed = self._core.observe_rejected(event["type"], rejected.code, at)
-            return Answered([], cast("types.Receipt", rejected.details), None, observed)
+        return self.apply(cast("types.Event", event), now)
 
     @property
     def run_id(self) -> str:
@@ -409,9 +392,9 @@ def read_record(text: str) -> tuple[Plan, Journal]:
     return Plan(plan), Journal._of(journal)
 
 
-def evaluate_turn(plan: Plan, report: types.TurnReport) -> types.Judged:
+def evaluate_turn(plan: Plan, report: types.TurnReport) -> types.Evaluation:
     """Judges one turn by itself: the gate alone, without a run."""
-    return cast("types.Judged", _core.evaluate_turn(plan._core, report))
+    return cast("types.Evaluation", _core.evaluate_turn(plan._core, report))
 
 
 def append_instructions(skill: str, mode: types.ExecutionMode, plan: Plan | None = None) -> str:

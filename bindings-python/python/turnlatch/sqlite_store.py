@@ -121,7 +121,7 @@ class SqliteStore:
         self._worker.shutdown()
 
     def _append(self, db: sqlite3.Connection, run_id: str, entry: Entry, previous: str | None) -> None:
-        line = (entry.compact() if self._compact else entry).line_after(run_id, previous)
+        line = (entry.compact() if self._compact else entry).encode_chained(run_id, previous)
         db.execute("INSERT INTO journal VALUES (?, ?, ?)", (run_id, entry.revision, line))
 
     async def _do(self, work: Callable[[sqlite3.Connection], T]) -> T:

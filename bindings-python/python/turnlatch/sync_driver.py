@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from .driver import Driver, RetryPolicy
 from .local import wall_clock
-from .parts import Clock, DriverUsageError, OnError, OnNotify, OnObserved, Processes, Slots, Store, Timers
+from .parts import Clock, DriverUsageError, OnError, OnNotify, OnObservation, Processes, Slots, Store, Timers
 from .run import Plan, Run, Transition
 from .types import Effect, Event, Receipt, StatusView
 
@@ -37,7 +37,7 @@ class SyncDriver:
         clock: Clock = wall_clock,
         on_notify: OnNotify | None = None,
         on_error: OnError | None = None,
-        on_observed: OnObserved | None = None,
+        on_observation: OnObservation | None = None,
         retry: RetryPolicy | None = None,
     ) -> None:
         self._driver = Driver(
@@ -48,7 +48,7 @@ class SyncDriver:
             clock=clock,
             on_notify=on_notify,
             on_error=on_error,
-            on_observed=on_observed,
+            on_observation=on_observation,
             retry=retry,
         )
         self._loop = asyncio.new_event_loop()

@@ -231,7 +231,9 @@ class Resolved(TypedDict):
 
 
 class Receipt(TypedDict):
-    receipt: Literal[
+    """What became of a reply or a cancel. ``code`` and ``message`` say why, if it was refused."""
+
+    kind: Literal[
         "accepted",
         "duplicate",
         "conflict",
@@ -244,6 +246,7 @@ class Receipt(TypedDict):
         "already_ended",
     ]
     code: NotRequired[str]
+    message: NotRequired[str]
     interaction_id: NotRequired[int]
     pending_interaction_id: NotRequired[int]
     resolved: NotRequired[Resolved]
@@ -265,10 +268,47 @@ class Evidence(TypedDict):
     violations: NotRequired[list[Violation]]
 
 
-class GateCheck(TypedDict):
+Reason: TypeAlias = Literal[
+    "process_succeeded",
+    "process_failed",
+    "output_valid",
+    "no_schema",
+    "output_missing",
+    "output_unparsable",
+    "output_invalid",
+    "output_not_object",
+    "no_done_marker",
+    "done_marker_declined",
+    "done_with_valid_output",
+    "done_without_schema",
+    "done_without_valid_output",
+    "soft_completion_off",
+    "asks_user",
+    "attempts_unlimited",
+    "attempts_left",
+    "last_attempt",
+    "attempts_exhausted",
+    "waits_for_user",
+    "artifacts_present",
+    "artifacts_missing",
+    "interaction_limit_reached",
+]
+
+
+class Check(TypedDict):
+    """What one gate answered. ``reason`` is a stable word, ``detail`` its sentence; the other members belong to some
+    reasons: ``attempt`` and ``max_attempt`` to ``attempts_left``."""
+
     gate: str
     result: Literal["passed", "decided"]
+    reason: Reason
     detail: str
+    attempt: NotRequired[int]
+    max_attempt: NotRequired[int]
+    code: NotRequired[str]
+    exit_code: NotRequired[int]
+    paths: NotRequired[list[str]]
+    interactions: NotRequired[int]
 
 
 class Decision(TypedDict):
@@ -279,11 +319,11 @@ class Decision(TypedDict):
     evidence: Evidence
     warnings: list[Note]
     diagnostics: list[Note]
-    checks: list[GateCheck]
+    checks: list[Check]
 
 
-class Judged(TypedDict):
-    """A decision and what the run goes on with. ``question`` is as a snapshot holds it."""
+class Evaluation(TypedDict):
+    """A decision and what the run continues with. ``question`` is as a snapshot holds it."""
 
     decision: Decision
     data_text: NotRequired[str]
@@ -439,7 +479,7 @@ class Step(TypedDict):
     decision: NotRequired[Decision]
 
 
-class Ruled(TypedDict):
+class DecisionSummary(TypedDict):
     """A decision without what the turn showed."""
 
     outcome: Literal["succeeded", "failed", "waiting_user"]
@@ -465,7 +505,7 @@ class Observation(TypedDict):
     status: Status
     left: NotRequired[Status]
     lasted_ms: NotRequired[int]
-    decision: NotRequired[Ruled]
+    decision: NotRequired[DecisionSummary]
     resolution_mode: NotRequired[ResolutionMode]
     code: NotRequired[str]
     usage: NotRequired[Usage]

@@ -54,7 +54,7 @@ def test_every_reply_has_the_receipt_that_it_was_given(side: DatabaseSide, commi
     lose_the_next_connection(side, committed)
     taken = side.advance.change("r1", lambda run, now: run.reply(1, "b.txt", now))
     assert taken.applied.receipt is not None
-    assert taken.applied.receipt["receipt"] == "accepted"
+    assert taken.applied.receipt["kind"] == "accepted"
     assert (taken.run.revision, len(taken.run.history())) == (4, 1)
     lines = side.advance.read(lambda db: side.tables.lines(db, "r1", 0))
     assert len(lines) == 4

@@ -60,7 +60,7 @@ def test_the_limit_of_slots_holds_for_all_workers_together(fleet: Fleet) -> None
         async def whole(run_id: str) -> None:
             await client.start(plan(run_id))
             await client.wait(run_id, "waiting_user")
-            assert (await client.reply(run_id, 1, f"{run_id}.txt"))["receipt"] == "accepted"
+            assert (await client.reply(run_id, 1, f"{run_id}.txt"))["kind"] == "accepted"
             assert (await client.wait(run_id))["data"] == {"file": f"{run_id}.txt"}
 
         for run_id in held:
@@ -144,7 +144,7 @@ def test_no_reply_is_lost_while_no_worker_lives(fleet: Fleet) -> None:
             await client.wait(run_id, "waiting_user")
         worker.send(signal.SIGKILL)
         receipts = [await client.reply("ask-1", 1, f"{n}.txt") for n in range(2)]
-        assert [receipt["receipt"] for receipt in receipts] == ["accepted", "stale"]
+        assert [receipt["kind"] for receipt in receipts] == ["accepted", "stale"]
         await client.cancel("ask-3")
         fleet.worker("w1")  # the same id again: its lock is free
         assert (await client.wait("ask-1"))["data"] == {"file": "0.txt"}
@@ -202,7 +202,7 @@ def test_a_stopped_worker_that_goes_on_cannot_advance_the_run(fleet: Fleet, poli
         await client.settled("hold-1")
         assert (await client.run("hold-1")).to_json() == before.to_json(), "nothing has come of the late report"
         if policy == "retry":
-            assert (await client.reply("hold-1", 1, "c.txt"))["receipt"] == "accepted"
+            assert (await client.reply("hold-1", 1, "c.txt"))["kind"] == "accepted"
             assert (await client.wait("hold-1"))["data"] == {"file": "c.txt"}
         zombie.close()
         assert zombie.process.returncode == 0, zombie.errors.read_text()
@@ -259,7 +259,7 @@ def test_the_database_restarts_in_the_middle(fleet: Fleet, postgres: Postgres) -
         restarted = asyncio.create_task(asyncio.to_thread(postgres.restart))
         # Asked while it is away, the driver waits for it; a reply is taken once.
         receipt = await client.reply("ask-2", 1, "c.txt")
-        assert receipt["receipt"] == "accepted"
+        assert receipt["kind"] == "accepted"
         await restarted
         assert (await client.wait("ask-2"))["data"] == {"file": "c.txt"}
         await asyncio.sleep(6)  # twice the time after which a worker that is not heard of is taken for dead
@@ -301,11 +301,11 @@ def test_clients_change_runs_and_carry_out_nothing(fleet: Fleet) -> None:
         assert (await client.view("ask-1"))["status"] == "queued"
         await client.tell("ask-1", {"type": "slot_granted", "slot_id": "ask-1/s1"})
         await client.tell("ask-1", {"type": "turn_finished", "attempt_number": 1, "text": hostile})
-        assert (await client.reply("ask-1", 1, hostile))["receipt"] == "accepted"
+        assert (await client.reply("ask-1", 1, hostile))["kind"] == "accepted"
         (record,) = (await checked(client, "ask-1")).history()
         assert record["response"] == hostile
         async with fleet.client() as another:
-            assert (await another.cancel("ask-1"))["receipt"] == "canceled"
+            assert (await another.cancel("ask-1"))["kind"] == "canceled"
         assert (await client.wait("ask-1"))["status"] == "canceled"
 
     fleet.ask(scenario)

@@ -140,7 +140,7 @@ def test_a_worker_that_stops_working_still_answers(place: Place, tmp_path: Path)
             await driver.stop_work()
             assert list(processes.running()) == []
             assert (await driver.view("hold-1"))["status"] == "running", "the next worker tells the core"
-            assert (await driver.cancel("ask-2"))["receipt"] == "canceled"
+            assert (await driver.cancel("ask-2"))["kind"] == "canceled"
         (tmp_path / "go-hold-1").touch()
         async with DbosDriver(processes=processes, slots=1, poll=0.1, **place) as driver:
             assert (await asyncio.wait_for(driver.wait("hold-1", "waiting_user"), 60))["attempt_number"] == 1

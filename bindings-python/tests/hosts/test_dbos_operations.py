@@ -22,7 +22,7 @@ async def ask(driver: DbosDriver) -> None:
 
 
 async def answer(driver: DbosDriver) -> None:
-    assert (await driver.reply("ask-1", 1, "c.txt"))["receipt"] == "accepted"
+    assert (await driver.reply("ask-1", 1, "c.txt"))["kind"] == "accepted"
     assert (await driver.wait("ask-1"))["data"] == {"file": "c.txt"}
     await driver.settled("ask-1")
 

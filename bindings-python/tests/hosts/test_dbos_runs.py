@@ -55,7 +55,7 @@ def test_a_run_asks_waits_is_answered_and_finishes(place: Place, tmp_path: Path)
         assert view["pending_interaction_id"] == 1
         assert (await driver.run("ask-1")).pending_view()["pending"] is not None
         assert await driver.unfinished() == ["ask-1"]
-        assert (await driver.reply("ask-1", 1, "c.txt"))["receipt"] == "accepted"
+        assert (await driver.reply("ask-1", 1, "c.txt"))["kind"] == "accepted"
         view = await driver.wait("ask-1")
         assert (view["status"], view["data"]) == ("succeeded", {"file": "c.txt"})
         await driver.settled("ask-1")
@@ -83,13 +83,13 @@ def test_what_happens_is_observed_once_it_is_saved(place: Place, tmp_path: Path)
         await driver.start(plan("ask-1"))
         await driver.wait("ask-1", "waiting_user")
         assert (await driver.reply("ask-1", 7, "x"))["code"] == "UNKNOWN_INTERACTION"
-        with pytest.raises(EventRejectedError):
-            await driver.tell("ask-1", {"type": "reply", "interaction_id": 8, "response": "x"})
+        refused = await driver.tell("ask-1", {"type": "reply", "interaction_id": 8, "response": "x"})
+        assert refused.receipt is not None and refused.receipt["code"] == "UNKNOWN_INTERACTION"
         await driver.reply("ask-1", 1, "c.txt")
         await driver.wait("ask-1")
         await driver.settled("ask-1")
 
-    drive(place, tmp_path, scenario, on_observed=observations.append)
+    drive(place, tmp_path, scenario, on_observation=observations.append)
     # A worker and a client pass on what each has saved, one as soon as the other.
     observations.sort(key=lambda seen: (seen["revision"], "rejected" in seen))
     assert [(seen["event"], seen.get("left"), seen.get("rejected")) for seen in observations] == [
@@ -112,9 +112,9 @@ def test_every_reply_gets_its_receipt(place: Place, tmp_path: Path) -> None:
         conflict = await driver.reply("ask-1", 1, "x", expected_revision=view["revision"] - 1)
         assert conflict["code"] == "REVISION_CONFLICT"
         both = await asyncio.gather(*(driver.reply("ask-1", 1, f"{n}.txt", f"key {n}") for n in range(8)))
-        assert sorted(receipt["receipt"] for receipt in both) == ["accepted"] + ["stale"] * 7
-        (winner,) = [n for n, receipt in enumerate(both) if receipt["receipt"] == "accepted"]
-        assert (await driver.reply("ask-1", 1, f"{winner}.txt", f"key {winner}"))["receipt"] == "duplicate"
+        assert sorted(receipt["kind"] for receipt in both) == ["accepted"] + ["stale"] * 7
+        (winner,) = [n for n, receipt in enumerate(both) if receipt["kind"] == "accepted"]
+        assert (await driver.reply("ask-1", 1, f"{winner}.txt", f"key {winner}"))["kind"] == "duplicate"
         assert (await driver.reply("ask-1", 1, "other", f"key {winner}"))["code"] == "IDEMPOTENCY_CONFLICT"
         view = await driver.wait("ask-1")
         assert view["data"] == {"file": f"{winner}.txt"}
@@ -156,8 +156,8 @@ def test_a_run_is_canceled(place: Place, tmp_path: Path, moment: str) -> None:
                 await asyncio.sleep(0.02)
         elif moment != "queued":
             await driver.wait(run_id, "waiting_user")
-        assert (await driver.cancel(run_id, "enough"))["receipt"] == "canceled"
-        assert (await driver.cancel(run_id))["receipt"] == "already_ended"
+        assert (await driver.cancel(run_id, "enough"))["kind"] == "canceled"
+        assert (await driver.cancel(run_id))["kind"] == "already_ended"
         await driver.settled(run_id)
         if moment == "queued":
             await driver.cancel("hold-0")

@@ -216,7 +216,7 @@ def test_no_slot_is_lost_with_a_worker(fleet: Fleet, way: str, follower: str) ->
         else:
             worker.send(signal.SIGKILL if way == "kill" else signal.SIGSTOP)
         for run_id in CANCELED:
-            assert (await client.cancel(run_id))["receipt"] == "canceled"
+            assert (await client.cancel(run_id))["kind"] == "canceled"
         await asyncio.to_thread(fleet.worker, follower, slots=slots)
 
         assert (await client.wait("hold-lost"))["status"] == "failed"

@@ -30,7 +30,7 @@ def play(observe: Observe, run_id: str = "r1", reason: str | None = None) -> Non
     """A run that waits a quarter of a second for a slot, takes three, waits a minute for a person and ends."""
     request = {"run_id": run_id, "engine": "test", "execution_mode": "interactive"}
     run, created = Run.create(admit(SKILL, request, engines=["test"]), START)
-    observe(created.observed)
+    observe(created.observation)
     usage = {"input_tokens": 900, "output_tokens": 40, "cached_input_tokens": 100}
     steps: list[tuple[int, dict[str, Any]]] = [
         (250, {"type": "slot_granted", "slot_id": f"{run_id}/s1"}),
@@ -45,9 +45,9 @@ def play(observe: Observe, run_id: str = "r1", reason: str | None = None) -> Non
         steps[-1][1]["failure_reason"] = reason
     for at, event in steps:
         try:
-            observe(run.apply(event, START + at).observed)  # type: ignore[arg-type]
+            observe(run.apply(event, START + at).observation)  # type: ignore[arg-type]
         except EventRejectedError as rejected:
-            observe(rejected.observed)
+            observe(rejected.observation)
 
 
 def samples(registry: CollectorRegistry) -> dict[str, float]:

@@ -63,8 +63,8 @@ impl Gates<'_> {
         let no_marker = match marker {
             Marker::Found => {
                 return match output {
-                    OutputState::Valid => self.complete(Gate::DoneMarker, Reason::OutputValid),
-                    _ if !has_schema => self.complete(Gate::DoneMarker, Reason::NoSchema),
+                    OutputState::Valid => self.complete(Gate::DoneMarker, Reason::DoneWithValidOutput),
+                    _ if !has_schema => self.complete(Gate::DoneMarker, Reason::DoneWithoutSchema),
                     _ => {
                         self.pass(Gate::DoneMarker, Reason::DoneWithoutValidOutput);
                         self.fail(Gate::DoneWithoutOutput, invalid_output(output))

@@ -122,6 +122,10 @@ pub enum Reason {
     NoDoneMarker,
     /// The agent says that it is not done.
     DoneMarkerDeclined,
+    /// The agent says that it is done, and the output fits the schema.
+    DoneWithValidOutput,
+    /// The agent says that it is done, and there is no schema to check an output with.
+    DoneWithoutSchema,
     /// The agent says that it is done, but there is no valid output.
     DoneWithoutValidOutput,
     /// The output fits the schema, but soft completion is switched off.
@@ -374,6 +378,8 @@ impl Reason {
             | Reason::OutputNotObject
             | Reason::NoDoneMarker
             | Reason::DoneMarkerDeclined
+            | Reason::DoneWithValidOutput
+            | Reason::DoneWithoutSchema
             | Reason::DoneWithoutValidOutput
             | Reason::SoftCompletionOff
             | Reason::AsksUser
@@ -403,6 +409,8 @@ impl fmt::Display for Reason {
             Reason::OutputNotObject => "the output fits the schema, but it is not an object",
             Reason::NoDoneMarker => "no done marker",
             Reason::DoneMarkerDeclined => "the agent says it is not done",
+            Reason::DoneWithValidOutput => "the agent says it is done and the output fits the schema",
+            Reason::DoneWithoutSchema => "the agent says it is done and there is no schema to check the output with",
             Reason::DoneWithoutValidOutput => "the agent says it is done, but there is no valid output",
             Reason::SoftCompletionOff => "the output fits the schema, but soft completion is switched off",
             Reason::AsksUser => "the output fits the schema, but the same turn asks the user",

@@ -39,7 +39,7 @@ class DbosHosting:
             path=folder.file,
             executor_id=settings.worker,
             on_notify=hooks.on_notify,
-            on_observed=hooks.on_observed,
+            on_observation=hooks.on_observation,
         )
         self._waking: asyncio.Task[None] | None = None
 

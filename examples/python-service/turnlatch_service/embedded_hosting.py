@@ -42,7 +42,7 @@ class EmbeddedHosting:
             processes=agents,
             store=self._store,
             on_notify=hooks.on_notify,
-            on_observed=hooks.on_observed,
+            on_observation=hooks.on_observation,
         )
         self._making: set[str] = set()
         self._made = asyncio.Condition()

@@ -8,11 +8,10 @@ from typing import Any
 
 from fastapi import Response
 
-from turnlatch import AdmissionError, EventRejectedError, TurnlatchError, codes
+from turnlatch import AdmissionError, TurnlatchError, codes
 from turnlatch.types import Receipt
 
 _HTTP = {info["code"]: info["http"] for info in codes()}
-_MEANINGS = {info["code"]: info["meaning"] for info in codes()}
 
 
 class NotServed(TurnlatchError):
@@ -24,9 +23,9 @@ class NotServed(TurnlatchError):
 
 
 def check_taken(receipt: Receipt) -> None:
-    """Raises the error of a request that was refused while the run changed: a sticky wait's deadline had passed."""
-    if (code := receipt.get("code")) is not None:
-        raise EventRejectedError(code, _MEANINGS[code], receipt)
+    """Raises the error of a request that was refused."""
+    if "code" in receipt:
+        raise NotServed(receipt["code"], receipt.get("message", ""), receipt)
 
 
 def compact(data: Any) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from turnlatch import Plan, Transition
-from turnlatch.parts import OnNotify, OnObserved
+from turnlatch.parts import OnNotify, OnObservation
 from turnlatch.types import Event
 
 from .agents import Agents
@@ -40,7 +40,7 @@ class Hooks:
     """Who is told what happens to runs."""
 
     on_notify: OnNotify
-    on_observed: OnObserved
+    on_observation: OnObservation
 
 
 class Hosting(Protocol):

@@ -84,7 +84,7 @@ class Service:
             applied = await self.hosting.tell(run_id, event)
             assert applied.receipt is not None, "requests get receipts"
             check_taken(applied.receipt)
-            log.info("run %s took a %s: %s", run_id, event["type"], applied.receipt["receipt"])
+            log.info("run %s took a %s: %s", run_id, event["type"], applied.receipt["kind"])
             return applied.receipt
 
     async def snapshot(self, run_id: str) -> str:

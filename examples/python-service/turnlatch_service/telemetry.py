@@ -35,7 +35,7 @@ class Telemetry:
         self._traces = None if self._provider is None else Traces(self._provider)
 
     def observe(self, observation: Observation) -> None:
-        """For the driver's ``on_observed``."""
+        """For the driver's ``on_observation``."""
         self._metrics.observe(observation)
         if self._traces is not None:
             self._traces.observe(observation)

@@ -73,7 +73,7 @@ proptest! {
             } else {
                 (Verdict::Failed, "GATE-4", Some("OUTPUT_UNPARSABLE"))
             };
-            let found = (decision.outcome, decision.rule.as_ref(), decision.code.as_deref());
+            let found = (decision.outcome, decision.rule.as_str(), decision.code());
             assert_eq!(found, expected, "{:?}", &output[..cut]);
         }
     }

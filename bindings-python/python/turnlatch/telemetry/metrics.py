@@ -17,7 +17,7 @@ _WAITING = (1, 10, 60, 300, 900, 3600, 14400, 86400, 604800)
 
 
 class Metrics:
-    """Counts and measures what a driver observes; ``observe`` is for its ``on_observed``.
+    """Counts and measures what a driver observes; ``observe`` is for its ``on_observation``.
 
     ``count_unfinished`` is asked at every scrape how many runs have not ended; that of ``Driver`` will do.
     That of ``DbosDriver`` has to be awaited: ask it before the scrape, and give what it said.

@@ -11,7 +11,7 @@ from opentelemetry.context import Context
 from opentelemetry.util.types import AttributeValue
 
 from .._core import __version__
-from ..types import Observation, Ruled
+from ..types import DecisionSummary, Observation
 
 _SPANS = {"queued": "turnlatch.slot_wait", "running": "turnlatch.turn", "waiting_user": "turnlatch.waiting"}
 _MEMBERS = (
@@ -30,7 +30,7 @@ _NANOSECONDS = 1_000_000
 
 
 class Traces:
-    """Tells a tracer what a driver observes; ``observe`` is for its ``on_observed``."""
+    """Tells a tracer what a driver observes; ``observe`` is for its ``on_observation``."""
 
     def __init__(self, tracer_provider: trace.TracerProvider | None = None) -> None:
         self._tracer = trace.get_tracer("turnlatch", __version__, tracer_provider)
@@ -85,7 +85,7 @@ def _attributes(observation: Observation) -> dict[str, AttributeValue]:
     return told
 
 
-def _decided(decision: Ruled) -> dict[str, AttributeValue]:
+def _decided(decision: DecisionSummary) -> dict[str, AttributeValue]:
     told: dict[str, AttributeValue] = {"turnlatch.outcome": decision["outcome"], "turnlatch.rule": decision["rule"]}
     if "code" in decision:
         told["turnlatch.code"] = decision["code"]

@@ -16,7 +16,7 @@ from ..._core import __version__
 from ..._host import Host, RetryPolicy
 from ..._owner import DatabaseOwner
 from ...local import AsyncioTimers, LocalSlots, MemoryStore, wall_clock
-from ...parts import Clock, DriverUsageError, OnError, OnNotify, OnObserved, Processes
+from ...parts import Clock, DriverUsageError, OnError, OnNotify, OnObservation, Processes
 from ...run import Journal, Plan, Run, Transition
 from ...types import Event, Receipt, StatusView
 from .advance import Beside, Step, telling
@@ -61,7 +61,7 @@ class DbosDriver:
         clock: Clock = wall_clock,
         on_notify: OnNotify | None = None,
         on_error: OnError | None = None,
-        on_observed: OnObserved | None = None,
+        on_observation: OnObservation | None = None,
         retry: RetryPolicy | None = None,
     ) -> None:
         if slots < 1:
@@ -82,7 +82,7 @@ class DbosDriver:
         self._on_notify = on_notify
         # Slots, timers and the store are DBOS and the database: of a host's own parts only the others are asked.
         unused = LocalSlots(slots), AsyncioTimers(), cast("Processes", processes), MemoryStore()
-        self._host = Host(*unused, clock, None, on_error, retry or RetryPolicy(), on_observed)
+        self._host = Host(*unused, clock, None, on_error, retry or RetryPolicy(), on_observation)
         self._engine: Engine | None = None
         self._office: Office | None = None
         self._closed = False

@@ -97,7 +97,7 @@ class Office:
             try:
                 advanced = await self.in_thread(work)
             except EventRejectedError as rejected:
-                self.host.observe(rejected.observed)
+                self.host.observe(rejected.observation)
                 raise
             self.took(advanced)
             return advanced
@@ -107,7 +107,7 @@ class Office:
     def took(self, advanced: Advanced) -> None:
         """Looks after what is to be done after a commit."""
         run_id = advanced.run.run_id
-        self.host.observe(advanced.applied.observed)
+        self.host.observe(advanced.applied.observation)
         # With PostgreSQL the transaction itself has announced it, to all processes.
         if not self.database.is_postgres and advanced.applied.entry is not None:
             self.news.tell(run_id)

@@ -243,7 +243,7 @@ class Tables:
             db.execute(sa.text("SELECT pg_advisory_xact_lock(:key)"), {"key": key})
 
     def _append(self, db: sa.Connection, run_id: str, entry: Entry, previous: str | None) -> str:
-        line = (entry.compact() if self._compact else entry).line_after(run_id, previous)
+        line = (entry.compact() if self._compact else entry).encode_chained(run_id, previous)
         statement = "INSERT INTO turnlatch_journal (run_id, revision, line) VALUES (:run_id, :revision, :line)"
         db.execute(sa.text(statement), {"run_id": run_id, "revision": entry.revision, "line": line})
         return line

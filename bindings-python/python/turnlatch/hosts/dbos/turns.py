@@ -129,7 +129,7 @@ class Turn:
                 partial(self._office.advance.change, self._run_id, telling(report.event), self._hold)
             )
         except EventRejectedError as error:
-            self._host.observe(error.observed)
+            self._host.observe(error.observation)
             await self._host.report(self._run_id, report.event, error, 1)
             if report.instead is not None:
                 self._inbox[0] = Report(report.instead)
