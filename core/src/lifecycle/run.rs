@@ -37,14 +37,15 @@ pub(crate) struct Life {
     pub(crate) attempt_number: u32,
     pub(crate) slots_requested: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) session_handle: Option<String>,
+    pub(crate) session_handle: Option<Box<str>>,
     /// Why the last turn ended as it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) decision: Option<Decision>,
     pub(crate) clock_went_backwards: bool,
     /// Whether a time came in seconds instead of milliseconds; that is no clock that went backwards.
     pub(crate) time_in_seconds: bool,
-    pub(crate) state: State,
+    /// Boxed, because a waiting run, of which there may be many, has little else.
+    pub(crate) state: Box<State>,
 }
 
 /// What the host still owes a run, and what the run may still own (HOST-2).
@@ -89,7 +90,7 @@ impl Run {
             decision: None,
             clock_went_backwards: false,
             time_in_seconds: false,
-            state: State::Queued(queued),
+            state: Box::new(State::Queued(queued)),
         };
         let run = Run { plan, life, history: History::default() };
         let entry = JournalEntry { revision: 1, at: now, event: Event::Created {}, evaluation: None };
@@ -213,7 +214,7 @@ impl Run {
             return;
         }
         if let Some(state) = next.state {
-            life.state = state;
+            *life.state = state;
         }
         let is_in_seconds = now.is_in_seconds(life.updated_at);
         life.time_in_seconds |= is_in_seconds;
@@ -222,7 +223,7 @@ impl Run {
         life.attempt_number = next.attempt_number;
         life.slots_requested = next.slots_requested;
         if next.session_handle.is_some() {
-            life.session_handle = next.session_handle;
+            life.session_handle = next.session_handle.map(String::into_boxed_str);
         }
         if decision.is_some() {
             life.decision = decision;
@@ -275,7 +276,7 @@ impl Run {
     /// The question it waits on.
     #[must_use]
     pub fn pending(&self) -> Option<&PendingInteraction> {
-        match &self.life.state {
+        match &*self.life.state {
             State::WaitingUser(waiting) => Some(&waiting.pending),
             State::Queued(_) | State::Running(_) | State::Ended(_) => None,
         }
@@ -284,7 +285,7 @@ impl Run {
     /// How it ended, if it did.
     #[must_use]
     pub fn outcome(&self) -> Option<&Outcome> {
-        match &self.life.state {
+        match &*self.life.state {
             State::Ended(Ended { how }) => Some(how),
             State::Queued(_) | State::Running(_) | State::WaitingUser(_) => None,
         }
@@ -342,7 +343,7 @@ impl Run {
 
     /// The effect by which the run goes on, which may have been performed.
     pub(crate) fn owed(&self) -> Option<Effect> {
-        let (emitted, action) = match &self.life.state {
+        let (emitted, action) = match &*self.life.state {
             State::Queued(queued) => (queued.asked, Action::AcquireSlot { slot_id: queued.slot_id.clone() }),
             State::Running(running) => (running.begun, self.begin_action(running)),
             State::WaitingUser(waiting) => {
@@ -357,7 +358,7 @@ impl Run {
 
     /// What the run may still own.
     pub(crate) fn keep(&self) -> OwnedResources {
-        match &self.life.state {
+        match &*self.life.state {
             State::Queued(queued) => {
                 OwnedResources { slot_id: Some(queued.slot_id.clone()), ..OwnedResources::default() }
             }
@@ -413,7 +414,7 @@ impl Run {
     /// The wait of a sticky process whose deadline has passed: the clock decides it, not the timer (TIME-4). A resumable
     /// wait takes a reply for as long as the automatic decision is not made, and costs no slot.
     pub(crate) fn overdue(&self, now: Timestamp) -> Option<&WaitingUser> {
-        match &self.life.state {
+        match &*self.life.state {
             State::WaitingUser(waiting) if waiting.kept_slot.is_some() => {
                 waiting.pending.deadline_at.is_some_and(|deadline| deadline <= now).then_some(waiting)
             }

@@ -219,7 +219,7 @@ impl Draft<'_> {
         let timer = deadline_at.map(|at| self.emit(Action::SetTimer { interaction_id, at }));
         let attempt_number = self.run.attempt_number();
         let pending = PendingInteraction { interaction_id, attempt_number, asked_at: self.now, deadline_at, question };
-        self.become_state(State::WaitingUser(Box::new(WaitingUser { pending, kept_slot, timer })));
+        self.become_state(State::WaitingUser(WaitingUser { pending, kept_slot, timer }));
     }
 
     /// running -> failed, or queued again
@@ -253,7 +253,7 @@ impl Draft<'_> {
         };
         if self.now < deadline {
             let timer = Some(self.emit(Action::SetTimer { interaction_id, at: deadline }));
-            return self.stay(State::WaitingUser(Box::new(WaitingUser { timer, ..waiting.clone() })));
+            return self.stay(State::WaitingUser(WaitingUser { timer, ..waiting.clone() }));
         }
         match expiry {
             Expiry::AutoDecision => {

@@ -161,10 +161,8 @@ impl Gates<'_> {
 
     fn evaluation(mut self, rule: Gate, outcome: Verdict) -> Evaluation {
         let question = (outcome == Verdict::WaitingUser).then(|| Arc::new(self.question()));
-        let Gates { found: Found { evidence, diagnostics, data_text, .. }, mut checks, .. } = self;
-        // A waiting run keeps them.
-        checks.shrink_to_fit();
-        let decision = Decision { outcome, rule, evidence, diagnostics, checks };
+        let Gates { found: Found { evidence, diagnostics, data_text, .. }, checks, .. } = self;
+        let decision = Decision { outcome, rule, evidence, diagnostics, checks: checks.into() };
         Evaluation { decision, data_text: data_text.filter(|_| outcome == Verdict::Succeeded), question }
     }
 

@@ -28,7 +28,7 @@ pub struct Decision {
     #[serde(default, deserialize_with = "or_null", skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<Note>,
     /// Every gate that was asked, in order, and why it passed or decided. The last one decided.
-    pub checks: Vec<Check>,
+    pub checks: Box<[Check]>,
 }
 
 /// What a finished turn makes of the run.

@@ -83,7 +83,7 @@ pub struct RunError {
 pub(crate) enum State {
     Queued(Queued),
     Running(Running),
-    WaitingUser(Box<WaitingUser>),
+    WaitingUser(WaitingUser),
     Ended(Ended),
 }
 
@@ -161,7 +161,7 @@ impl<'de> Tagged<'de> for State {
         match status.as_str() {
             "queued" => Queued::deserialize(rest).map(State::Queued),
             "running" => Running::deserialize(rest).map(State::Running),
-            "waiting_user" => Box::deserialize(rest).map(State::WaitingUser),
+            "waiting_user" => WaitingUser::deserialize(rest).map(State::WaitingUser),
             "ended" => Ended::deserialize(rest).map(State::Ended),
             _ => Err(A::Error::custom("has no state's name as its `status`")),
         }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use turnlatch::{
     Event, FreeForm, HostSettings, Journal, JournalEntry, Limits, OutputSchema, Run, RunRequest, SchemaCheck, Skill,
-    Timestamp, TurnReport, Verdict, admit, json_text, parse_json,
+    Timestamp, TurnReport, Verdict, admit, parse_json,
 };
 
 fn host() -> HostSettings {
