@@ -1,6 +1,5 @@
-//! What every host has to know beside the effects themselves: whether one is still to be performed, what to do with one
-//! that keeps failing, how to go on after a restart, and what to tell of a turn whose report cannot be read (HOST-7 to
-//! HOST-10).
+//! What hosts ask beside the effects themselves: whether one is still to be performed, what to do with one that keeps
+//! failing, how to continue after a restart, and how to report a turn whose report cannot be read (HOST-7 to HOST-10).
 
 pub(crate) mod job;
 
@@ -45,7 +44,7 @@ pub enum RetriesExhausted {
     Tell {
         /// The slot of the process to end.
         slot_id: String,
-        /// What to tell the run.
+        /// The event to apply.
         event: Box<Event>,
     },
 }
@@ -59,12 +58,12 @@ pub struct RecoveryFacts {
     pub process_alive: bool,
     /// The effect in [`crate::PendingEffects::turn_effect_id`] was noted as begun before the restart.
     pub begun: bool,
-    /// The slot in [`crate::OwnedResources::slot_id`] could not be held: it may be somebody else's by now.
+    /// The slot in [`crate::OwnedResources::slot_id`] could not be held: another run may have it by now.
     #[serde(default)]
     pub slot_lost: bool,
 }
 
-/// How a host goes on with a run after a restart, in this order.
+/// How a host continues a run after a restart, in this order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RecoveryPlan {
     /// The living process whose end is to be reported again.
@@ -72,7 +71,7 @@ pub struct RecoveryPlan {
     pub attach: Option<Attach>,
     /// What to perform.
     pub effects: Vec<Effect>,
-    /// What to tell the run.
+    /// The event to apply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<Event>,
 }
@@ -95,7 +94,7 @@ pub fn run_of_slot(slot_id: &str) -> Option<&str> {
     (is_number && is_run_id(run_id)).then_some(run_id)
 }
 
-/// What to tell a run of a turn that has ended, but whose report cannot be read (HOST-10).
+/// The event that reports a turn that has ended, but whose report cannot be read (HOST-10).
 ///
 /// `attempt_number` and `slot_id` are those of the effect that began the turn, so a run that has gone on absorbs it.
 #[must_use]
@@ -164,7 +163,7 @@ impl Run {
             Action::StartTurn { attempt_number, slot_id, .. } | Action::InjectReply { attempt_number, slot_id, .. }
                 if begun =>
             {
-                // Nobody will ever report how it ended.
+                // Its end will never be reported.
                 let event = unreadable_report(*attempt_number, slot_id);
                 RetriesExhausted::Tell { slot_id: slot_id.clone(), event: Box::new(event) }
             }
@@ -179,7 +178,7 @@ impl Run {
         }
     }
 
-    /// How to go on with a run that was loaded after a restart (HOST-9). Before, everything of the run that is not in
+    /// How to continue a run that was loaded after a restart (HOST-9). Before, everything of the run that is not in
     /// `keep` was given back or ended, and the slot it holds is held again.
     #[must_use]
     pub fn after_restart(&self, found: RecoveryFacts) -> RecoveryPlan {
@@ -194,8 +193,8 @@ impl Run {
             let event = Event::ProcessLost { attempt_number, slot_id: Some(slot_id) };
             return RecoveryPlan { event: Some(event), ..RecoveryPlan::default() };
         }
-        // Whether the process was given its reply, and whether anybody has heard of the end of that turn, is not known: it is
-        // given again, which equals once. The process is listened to by that.
+        // Whether the process got its reply, and whether the end of that turn was reported, is not known: the reply is given
+        // again, which is idempotent, and attaches to the process.
         let due = owed.filter(|effect| !(found.begun && effect.starts_turn()));
         let hands_over = due.as_ref().is_some_and(Effect::hands_reply_over);
         let attach = (found.process_alive && !hands_over).then_some(Attach { slot_id, attempt_number });

@@ -21,7 +21,7 @@ pub struct StatusView {
     pub run_id: String,
     /// Where it is.
     pub status: Status,
-    /// Whether anybody may be asked.
+    /// Whether the user may be asked.
     pub execution_mode: Mode,
     /// What runs its turns.
     pub engine: String,
@@ -82,9 +82,9 @@ pub struct InteractionView {
     pub display_prompt: String,
     /// Answers the agent suggests.
     pub options: Vec<OptionView>,
-    /// Anything the agent tells the user interface.
+    /// Hints of the agent for the user interface.
     pub ui_hints: Map,
-    /// What an automatic decision goes by when nobody answers.
+    /// What an automatic decision goes by.
     pub default_decision_policy: String,
     /// Names of fields the agent would like to have filled in.
     pub required_fields: Vec<String>,
@@ -104,7 +104,7 @@ pub struct InteractionView {
 pub struct OptionView {
     /// What the user sees.
     pub label: String,
-    /// What the agent would like to hear, if it said so.
+    /// Value to send for this option, if the agent supplied one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
 }

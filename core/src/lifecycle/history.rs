@@ -38,7 +38,7 @@ impl History {
         self.0.as_ref().map_or(0, |resolved| resolved.answered)
     }
 
-    /// How many were decided because nobody answered in time.
+    /// How many were decided automatically, at their deadline.
     pub(crate) fn auto_decided(&self) -> u64 {
         self.0.as_ref().map_or(0, |resolved| resolved.auto_decided)
     }

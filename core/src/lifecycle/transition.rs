@@ -106,7 +106,7 @@ fn take(event: &Event, draft: &mut Draft) {
             draft.cancel(reason.as_deref());
         }
 
-        // Any other late or repeated fact is the world being slow, not a fault.
+        // Any other late or repeated fact is ignored.
         (
             _,
             Event::Created {}
@@ -132,7 +132,7 @@ pub(crate) fn first_request(run_id: &str) -> (Queued, Vec<Effect>) {
     (Queued { next_attempt: 1, slot_id, answer: None, asked }, effects)
 }
 
-/// What a turn goes on from, as the host is told.
+/// What a turn continues from, as the host gets it.
 pub(crate) fn resume_from(run: &Run, answer: Option<&Answer>) -> Option<ResumeFrom> {
     answer.map(|answer| ResumeFrom {
         session_handle: run.session_handle().map(str::to_owned),
@@ -311,7 +311,7 @@ impl Draft<'_> {
         }));
     }
 
-    /// any state, unchanged: a slot nobody wants goes back
+    /// any state, unchanged: an unwanted slot goes back
     fn give_back(&mut self, slot_id: &str) {
         let release = |effect: &Effect| matches!(&effect.action, Action::ReleaseSlot { slot_id: id } if id == slot_id);
         // The deadline may just have released the slot that is granted again (TIME-4).
@@ -396,7 +396,7 @@ impl Draft<'_> {
         self.become_state(State::Ended(Ended { how }));
     }
 
-    /// Enters a state and tells observers.
+    /// Enters a state and notifies observers.
     fn become_state(&mut self, state: State) {
         let interaction_id = match &state {
             State::WaitingUser(waiting) => Some(waiting.pending.interaction_id),
@@ -435,7 +435,7 @@ pub(crate) fn slot_id(run_id: &str, number: u64) -> String {
     id
 }
 
-/// The reply the core makes when nobody else does (TIME-2).
+/// The reply that the core makes at the deadline (TIME-2).
 fn auto_decision(policy: &str) -> String {
     format!("The user did not answer in time. Do not ask again; decide yourself and go on. Decision policy: {policy}")
 }

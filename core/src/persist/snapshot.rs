@@ -1,4 +1,4 @@
-//! Snapshots: a run as one JSON document, and back again if nobody has tampered with it.
+//! Snapshots: a run as one JSON document, and back again unless it was tampered with.
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};

@@ -80,7 +80,7 @@ impl Gates<'_> {
         let Some(held_back) = self.reason_against_soft_completion() else {
             return self.complete(Gate::SoftCompletion, Reason::OutputValid);
         };
-        // On the last attempt nobody can answer any more, so a question or a declined marker must not discard a valid result.
+        // On the last attempt no reply can follow, so a question or a declined marker must not discard a valid result.
         let is_valid_result =
             matches!(held_back, Reason::AsksUser | Reason::DoneMarkerDeclined) && self.found.has_output_object;
         self.pass(Gate::SoftCompletion, held_back);

@@ -10,9 +10,9 @@ use crate::types::plan::Mode;
 pub struct InstructionTemplate {
     /// The heading of the section.
     pub heading: String,
-    /// What an agent is told that may ask.
+    /// For an agent that may ask.
     pub interactive: String,
-    /// What an agent is told that may not.
+    /// For an agent that may not.
     pub auto: String,
     /// How an agent says that it is done.
     pub completion: String,

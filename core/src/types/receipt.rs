@@ -49,7 +49,7 @@ pub enum ReceiptKind {
     NotWaiting,
     /// There never was such a question.
     Unknown,
-    /// An auto run asks nobody.
+    /// An auto run has no questions.
     NotInteractive,
     /// The reply is larger than the limit.
     TooLarge,

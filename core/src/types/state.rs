@@ -16,7 +16,7 @@ pub enum Status {
     Queued,
     /// A turn is under way.
     Running,
-    /// Waits for a person.
+    /// Waits for the user.
     WaitingUser,
     /// Ended well.
     Succeeded,
@@ -63,7 +63,7 @@ pub enum Outcome {
     },
     /// It did not.
     Failed(RunError),
-    /// Somebody ended it.
+    /// A cancel request ended it.
     Canceled(RunError),
 }
 
