@@ -14,7 +14,7 @@ use pyo3::types::PyString;
 use serde_json::Value;
 use turnlatch::{
     Code, Effect, Event, EventRejected, HostSettings, InstructionTemplate, JournalEntry, Limits, Mode, Observation,
-    RecoveryFacts, RequestKind, RunRequest, Skill, Status, Timestamp, Transition,
+    RecoveryFacts, RequestKind, RunRequest, SchemaTexts, Skill, Status, Timestamp, Transition,
 };
 
 use convert::{argument_value, event_value, text_of, to_json, to_python};
@@ -331,8 +331,8 @@ impl Journal {
 #[expect(clippy::too_many_arguments, reason = "keywords in Python")]
 fn admit(
     py: Python<'_>,
-    runner: String,
-    request: String,
+    runner: &str,
+    request: &str,
     engines: Vec<String>,
     output_schema: Option<String>,
     input_schema: Option<String>,
@@ -340,9 +340,12 @@ fn admit(
     limits: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Plan> {
     let limits = limits_of(limits)?;
-    let manifest = Skill { runner, output_schema, input_schema, parameter_schema };
+    let texts = SchemaTexts { output_schema, input_schema, parameter_schema };
     let host = HostSettings { engines, limits };
-    let plan = py.detach(|| turnlatch::admit(&manifest, &RunRequest(request), &host));
+    let plan = py.detach(|| {
+        let skill = Skill::from_json(runner, &host.limits).schema_texts(texts);
+        turnlatch::admit(&skill, &RunRequest::from_json(request), &host)
+    });
     plan.map(Plan).map_err(|refusal| refused(py, &refusal))
 }
 
@@ -358,21 +361,25 @@ fn limits_of(limits: Option<&Bound<'_, PyAny>>) -> PyResult<Limits> {
 #[pyfunction]
 fn describe_skill(
     py: Python<'_>,
-    runner: String,
+    runner: &str,
     engines: Vec<String>,
     schemas: (Option<String>, Option<String>, Option<String>),
     limits: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Py<PyAny>> {
     let (output_schema, input_schema, parameter_schema) = schemas;
-    let manifest = Skill { runner, output_schema, input_schema, parameter_schema };
+    let texts = SchemaTexts { output_schema, input_schema, parameter_schema };
     let host = HostSettings { engines, limits: limits_of(limits)? };
-    to_python(py, &py.detach(|| turnlatch::describe_skill(&manifest, &host)))
+    let described = py.detach(|| {
+        let skill = Skill::from_json(runner, &host.limits).schema_texts(texts);
+        turnlatch::describe_skill(&skill, &host)
+    });
+    to_python(py, &described)
 }
 
 #[pyfunction]
 fn read_job(py: Python<'_>, body: &str, run_id: &str) -> PyResult<(String, String, String)> {
     let job = turnlatch::read_job(body, run_id).map_err(|refusal| refused(py, &refusal))?;
-    Ok((job.skill, job.run_id, job.request.0))
+    Ok((job.skill, job.run_id, job.request))
 }
 
 #[pyfunction]

@@ -21,7 +21,8 @@ mod validator;
 
 use serde_json::json;
 use turnlatch::{
-    Code, Event, HostSettings, InstructionTemplate, Limits, Mode, Plan, RequestKind, RunRequest, Skill, json_text,
+    Code, Event, HostSettings, InstructionTemplate, Limits, Mode, Plan, RequestKind, RunRequest, SchemaTexts, Skill,
+    json_text,
 };
 use wasm_bindgen::prelude::*;
 
@@ -46,9 +47,9 @@ pub fn admit(
     parameter_schema: Option<Box<[u8]>>,
     limits: &[u8],
 ) -> Result<u32, Failed> {
-    let manifest = manifest(runner, [output_schema, input_schema, parameter_schema])?;
     let host = settings(engines, limits)?;
-    let plan = turnlatch::admit(&manifest, &RunRequest(text(request)?.to_owned()), &host);
+    let skill = skill(runner, [output_schema, input_schema, parameter_schema], &host)?;
+    let plan = turnlatch::admit(&skill, &RunRequest::from_json(text(request)?), &host);
     plan.map(|plan| PLANS.with(|plans| plans.add(plan))).map_err(|refusal| refused(&refusal))
 }
 
@@ -62,9 +63,9 @@ pub fn describe_skill(
     parameter_schema: Option<Box<[u8]>>,
     limits: &[u8],
 ) -> Result<String, Failed> {
-    let manifest = manifest(runner, [output_schema, input_schema, parameter_schema])?;
     let host = settings(engines, limits)?;
-    Ok(json_text(&turnlatch::describe_skill(&manifest, &host)))
+    let skill = skill(runner, [output_schema, input_schema, parameter_schema], &host)?;
+    Ok(json_text(&turnlatch::describe_skill(&skill, &host)))
 }
 
 fn settings(engines: &[u8], limits: &[u8]) -> Result<HostSettings, Failed> {
@@ -72,21 +73,18 @@ fn settings(engines: &[u8], limits: &[u8]) -> Result<HostSettings, Failed> {
     Ok(HostSettings { engines: read_texts(engines)?, limits })
 }
 
-fn manifest(runner: &[u8], schemas: [Option<Box<[u8]>>; 3]) -> Result<Skill, Failed> {
+fn skill(runner: &[u8], schemas: [Option<Box<[u8]>>; 3], host: &HostSettings) -> Result<Skill, Failed> {
     let [output_schema, input_schema, parameter_schema] = schemas.map(optional_text);
-    Ok(Skill {
-        runner: text(runner)?.to_owned(),
-        output_schema: output_schema?,
-        input_schema: input_schema?,
-        parameter_schema: parameter_schema?,
-    })
+    let texts =
+        SchemaTexts { output_schema: output_schema?, input_schema: input_schema?, parameter_schema: parameter_schema? };
+    Ok(Skill::from_json(text(runner)?, &host.limits).schema_texts(texts))
 }
 
 /// Reads the body of a request for a new run.
 #[wasm_bindgen]
 pub fn read_job(body: &[u8], run_id: &[u8]) -> Result<String, Failed> {
     let job = turnlatch::read_job(text(body)?, text(run_id)?).map_err(|refusal| refused(&refusal))?;
-    Ok(json_text(&json!({ "skill": job.skill, "run_id": job.run_id, "request": job.request.0 })))
+    Ok(json_text(&json!({ "skill": job.skill, "run_id": job.run_id, "request": job.request })))
 }
 
 /// Reads the body of a request to a run as its event.

@@ -9,8 +9,8 @@ use std::io::{self, IsTerminal, Read, Write};
 
 use serde_json::{Value, json};
 use turnlatch::{
-    AdmissionError, CheckResult, Code, Evaluation, Event, HostSettings, Note, Plan, RunRequest, Skill, TurnReport,
-    Verdict, admit, display_text, evaluate_turn,
+    AdmissionError, CheckResult, Code, Evaluation, Event, HostSettings, Note, Plan, RunRequest, SchemaTexts, Skill,
+    TurnReport, Verdict, admit, display_text, evaluate_turn,
 };
 
 const USAGE: &str = "\
@@ -117,10 +117,12 @@ impl Arguments {
         let engine = self.engine.clone().or(first).unwrap_or_else(|| "codex".to_owned());
         let known = engines.into_iter().chain(excluded).chain([engine.clone()]).collect();
         let mode = self.mode.as_deref().unwrap_or("interactive");
-        let manifest =
-            Skill { output_schema: self.schema.as_deref().map(read_file).transpose()?, ..Skill::new(runner) };
-        let request = RunRequest::from(json!({"run_id": "explain", "engine": engine, "execution_mode": mode}));
-        Ok(admit(&manifest, &request, &HostSettings { engines: known, ..HostSettings::default() }))
+        let host = HostSettings { engines: known, ..HostSettings::default() };
+        let output_schema = self.schema.as_deref().map(read_file).transpose()?;
+        let texts = SchemaTexts { output_schema, ..SchemaTexts::default() };
+        let skill = Skill::from_json(&runner, &host.limits).schema_texts(texts);
+        let request = json!({"run_id": "explain", "engine": engine, "execution_mode": mode}).to_string();
+        Ok(admit(&skill, &RunRequest::from_json(&request), &host))
     }
 
     fn report(&self) -> Result<TurnReport, Box<dyn Error>> {

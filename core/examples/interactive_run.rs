@@ -3,23 +3,22 @@
 
 use std::error::Error;
 
+use serde_json::json;
 use turnlatch::{
-    Action, Effect, Event, EventRejected, HostSettings, Reply, Run, RunRequest, Skill, Timestamp, Transition,
+    Action, Effect, Event, EventRejected, HostSettings, Mode, Reply, Run, RunRequest, Skill, Timestamp, Transition,
     TurnReport, admit, display_text,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let skill = Skill::new(r#"{"execution_modes": ["interactive"], "max_attempt": 4}"#).with_output_schema(
-        r#"{"type": "object", "required": ["deployed_to"], "properties": {"deployed_to": {"type": "string"}},
-            "additionalProperties": false}"#,
-    );
-    let request = RunRequest(
-        r#"{"run_id": "demo", "engine": "codex", "execution_mode": "interactive",
-            "interactive_require_user_reply": false, "session_timeout_sec": 600}"#
-            .to_owned(),
-    );
-    let host = HostSettings { engines: vec!["codex".to_owned()], ..HostSettings::default() };
-    let plan = admit(&skill, &request, &host)?;
+    let skill = Skill::new().modes([Mode::Interactive]).max_attempt(4).output_schema(json!({
+        "type": "object",
+        "required": ["deployed_to"],
+        "properties": {"deployed_to": {"type": "string"}},
+        "additionalProperties": false,
+    }));
+    let request =
+        RunRequest::new("demo", "codex").mode(Mode::Interactive).require_user_reply(false).session_timeout_sec(600);
+    let plan = admit(&skill, &request, &HostSettings::with_engines(["codex"]))?;
 
     let mut timeline = Timeline::start(Run::create(plan, at(0)?));
     timeline.tell(1, "a slot is free", Event::SlotGranted { slot_id: "demo/s1".to_owned() })?;

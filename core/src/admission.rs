@@ -1,60 +1,46 @@
-//! Admission: a skill's manifest and a request become a plan, or a refusal that lists every problem (ADM-1 to ADM-9).
+//! Admission: a skill and a request become a plan, or an error that lists every problem (ADM-1 to ADM-9).
+//!
+//! [`Skill`] and [`RunRequest`] hold what JSON text gave even if it is invalid, so that the problems of both are reported at
+//! once. However they were made, they are checked in one way: by what their members are as JSON.
 
 mod lint;
 mod manifest;
 pub(crate) mod plan;
 mod request;
+mod skill;
 
 use std::sync::Arc;
 
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
 use crate::admission::plan::{Plan, PlanSettings};
-use crate::json::json_text;
-use crate::json::{Map, Value};
+use crate::json::{self, Map, Value, json_text};
 use crate::schema::{Check, OutputSchema};
 use crate::text;
 use crate::types::codes::{Code, Note};
 use crate::types::limits::Limits;
-use crate::types::plan::Mode;
+use crate::types::plan::{DEFAULT_SESSION_TIMEOUT_SEC, Mode};
+use crate::types::strict::from_value;
 use manifest::ParsedSkill;
-use request::Options;
-pub(crate) use request::read_object;
-use serde::Serialize;
-use serde_json::json;
-
-/// What a skill declares: its `runner.json` and its schemas, as text, not looked at yet.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Skill {
-    /// The text of `runner.json`.
-    pub runner: String,
-    /// The text of the output schema.
-    pub output_schema: Option<String>,
-    /// The text of the schema of a request's `input`.
-    pub input_schema: Option<String>,
-    /// The text of the schema of a request's `parameter`.
-    pub parameter_schema: Option<String>,
-}
-
-/// What a client asks for: a JSON object, as text, not looked at yet.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunRequest(pub String);
-
-impl From<Value> for RunRequest {
-    fn from(value: Value) -> RunRequest {
-        RunRequest(json_text(&value))
-    }
-}
+pub(crate) use request::read_request;
+pub use request::{InteractiveProfile, RunRequest};
+pub use skill::{SchemaTexts, Skill};
 
 /// What the host brings along.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct HostSettings {
     /// The names of the engines it can run.
     pub engines: Vec<String>,
     /// Its limits.
+    #[serde(default)]
     pub limits: Limits,
 }
 
 /// Admission said no; there is no run.
-#[derive(Clone, Debug, PartialEq, Serialize, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[error("{code}: {message}")]
 pub struct AdmissionError {
     /// The code of the first problem.
@@ -65,8 +51,8 @@ pub struct AdmissionError {
     pub problems: Vec<Problem>,
 }
 
-/// One reason for a refusal.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// One reason why a run was not admitted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Problem {
     /// What it is.
     pub code: Code,
@@ -107,18 +93,11 @@ impl AdmissionError {
     }
 }
 
-impl Skill {
-    /// A skill that is its `runner.json` alone.
+impl HostSettings {
+    /// A host with these engines and the default limits.
     #[must_use]
-    pub fn new(runner: impl Into<String>) -> Skill {
-        Skill { runner: runner.into(), ..Skill::default() }
-    }
-
-    /// The same skill with an output schema.
-    #[must_use]
-    pub fn with_output_schema(mut self, schema: impl Into<String>) -> Skill {
-        self.output_schema = Some(schema.into());
-        self
+    pub fn with_engines(engines: impl IntoIterator<Item: Into<String>>) -> HostSettings {
+        HostSettings { engines: engines.into_iter().map(Into::into).collect(), limits: Limits::DEFAULT }
     }
 }
 
@@ -126,49 +105,53 @@ impl Skill {
 ///
 /// # Errors
 /// [`AdmissionError`] with every problem at once, if there is one.
-pub fn admit(manifest: &Skill, request: &RunRequest, host: &HostSettings) -> Result<Arc<Plan>, AdmissionError> {
+pub fn admit(skill: &Skill, request: &RunRequest, host: &HostSettings) -> Result<Arc<Plan>, AdmissionError> {
     let mut problems = Vec::new();
     for name in host.limits.problems() {
         problems.push(Problem::new(Code::OptionInvalid, format!("limits/{name}"), "the limit is out of range"));
     }
-    let options = Options::read(request, &mut problems);
-    let skill = ParsedSkill::read(manifest, host, &mut problems);
-    // What could not be read at all has been told, and nothing else can be said about it.
-    if let Some(options) = &options {
-        check_mode(options, &skill, &mut problems);
-        check_engine(options, &skill, &mut problems);
-        options.check_settings(&mut problems);
-        check_input("input", options.input.as_ref(), skill.input_schema.as_ref(), &mut problems);
-        check_input("parameter", options.parameter.as_ref(), skill.parameter_schema.as_ref(), &mut problems);
+    let request = request.checked(&mut problems);
+    let skill = ParsedSkill::read(skill, host, &mut problems);
+    // What could not be read at all has been reported, and nothing else can be said about it.
+    if let Some(request) = &request {
+        check_mode(request, &skill, &mut problems);
+        check_engine(request.engine.trim(), &skill, &mut problems);
+        request.check_options(&mut problems);
+        // `null` is data, too, but no value of an optional field.
+        let [input, parameter] = [("input", &request.input), ("parameter", &request.parameter)]
+            .map(|(name, given)| given.as_ref().or(request.unread.get(name)));
+        check_input("input", input, skill.input_schema.as_ref(), &mut problems);
+        check_input("parameter", parameter, skill.parameter_schema.as_ref(), &mut problems);
     }
-    let options = match options {
-        Some(options) if problems.is_empty() => options,
+    let request = match request {
+        Some(request) if problems.is_empty() => request,
         _ => return Err(AdmissionError::of(problems)),
     };
 
-    let execution_mode = options.execution_mode.unwrap_or_default();
-    let mut warnings = options.warnings;
+    let execution_mode = request.execution_mode.unwrap_or_default();
+    let mut warnings = Vec::new();
+    let session_timeout_sec = request.timeout(&mut warnings).unwrap_or(DEFAULT_SESSION_TIMEOUT_SEC);
     warnings.extend(skill.warnings);
     warnings.extend(lint::gate_warnings(execution_mode, skill.output_schema.as_ref()));
     let settings = PlanSettings {
-        engine: options.engine,
+        engine: request.engine.trim().to_owned(),
         execution_mode,
-        require_user_reply: options.require_user_reply,
-        session_timeout_sec: options.session_timeout_sec,
-        profile: options.profile,
+        require_user_reply: request.interactive_require_user_reply.unwrap_or(true),
+        session_timeout_sec,
+        profile: request.interactive_profile.unwrap_or_default().kind,
         max_attempt: skill.max_attempt.filter(|_| execution_mode == Mode::Interactive),
-        soft_completion: options.soft_completion,
-        interrupted_turn: options.interrupted_turn,
+        soft_completion: request.soft_completion.unwrap_or_default(),
+        interrupted_turn: request.interrupted_turn.unwrap_or_default(),
         required_artifacts: skill.required_artifacts,
         output_schema: skill.output_schema,
         limits: host.limits,
         warnings,
     };
-    Ok(Arc::new(Plan::new(options.run_id, settings)))
+    Ok(Arc::new(Plan::new(request.run_id, settings)))
 }
 
 /// What can be asked of a skill, for somebody who wants to choose (ADM-13).
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SkillView {
     /// The modes it declares; empty if that could not be read.
     pub execution_modes: Vec<Mode>,
@@ -185,9 +168,9 @@ pub struct SkillView {
 
 /// Reads a skill's manifest and schemas without a request.
 #[must_use]
-pub fn describe_skill(manifest: &Skill, host: &HostSettings) -> SkillView {
+pub fn describe_skill(skill: &Skill, host: &HostSettings) -> SkillView {
     let mut problems = Vec::new();
-    let skill = ParsedSkill::read(manifest, host, &mut problems);
+    let skill = ParsedSkill::read(skill, host, &mut problems);
     SkillView {
         execution_modes: skill.execution_modes.unwrap_or_default(),
         engines: skill.engines.map(|engines| engines.effective).unwrap_or_default(),
@@ -204,10 +187,11 @@ pub(crate) fn is_run_id(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b':' | b'-'))
 }
 
-/// ADM-2. A mode or manifest that could not be read has been told already.
-fn check_mode(options: &Options, skill: &ParsedSkill, problems: &mut Vec<Problem>) {
-    let (Some(requested), Some(declared)) = (options.execution_mode, &skill.execution_modes) else { return };
-    if !declared.contains(&requested) {
+/// ADM-2. A mode or manifest that could not be read has been reported already.
+fn check_mode(request: &RunRequest, skill: &ParsedSkill, problems: &mut Vec<Problem>) {
+    let Some(declared) = &skill.execution_modes else { return };
+    let requested = request.execution_mode.unwrap_or_default();
+    if !request.unread.contains_key("execution_mode") && !declared.contains(&requested) {
         let names: Vec<_> = declared.iter().map(|mode| mode.as_str()).collect();
         let message = format!("the skill declares {}, not `{}`", name_list(&names), requested.as_str());
         let mut problem = Problem::new(Code::SkillExecutionModeUnsupported, "request/execution_mode", message);
@@ -217,19 +201,20 @@ fn check_mode(options: &Options, skill: &ParsedSkill, problems: &mut Vec<Problem
 }
 
 /// ADM-3.
-fn check_engine(options: &Options, skill: &ParsedSkill, problems: &mut Vec<Problem>) {
-    if options.engine.is_empty() {
+fn check_engine(engine: &str, skill: &ParsedSkill, problems: &mut Vec<Problem>) {
+    if engine.is_empty() {
         problems.push(Problem::new(Code::OptionInvalid, "request/engine", "expected the name of an engine"));
         return;
     }
-    let Some(engines) = skill.engines.as_ref().filter(|engines| !engines.effective.contains(&options.engine)) else {
+    let Some(engines) = skill.engines.as_ref().filter(|engines| !engines.effective.iter().any(|name| name == engine))
+    else {
         return;
     };
     let effective: Vec<_> = engines.effective.iter().map(String::as_str).collect();
-    let message = format!("{} is not among {}", text::quoted(&options.engine), name_list(&effective));
+    let message = format!("{} is not among {}", text::quoted(engine), name_list(&effective));
     let mut problem = Problem::new(Code::SkillEngineUnsupported, "request/engine", message);
     problem.details = Some(json!({
-        "requested": options.engine,
+        "requested": engine,
         "declared": engines.declared,
         "unsupported": engines.unsupported,
         "effective": engines.effective,
@@ -268,3 +253,44 @@ fn name_list(names: &[&str]) -> String {
 pub(crate) fn found(value: &Value) -> String {
     format!("found {}", text::quoted(&json_text(value)))
 }
+
+/// The members of a text that is one object, each named once.
+pub(crate) fn read_object(text: &str, depth: usize, code: Code, path: &str, what: &str) -> Result<Map, Box<Problem>> {
+    let message = match json::parse_value(text, depth.min(Limits::MAX_JSON_DEPTH)) {
+        Ok(Value::Object(members)) => return Ok(members),
+        Ok(other) => format!("expected a JSON object, {}", found(&other)),
+        Err(fault) => format!("the {what} cannot be read: {fault}"),
+    };
+    Err(Box::new(Problem::new(code, path, message)))
+}
+
+/// The data of a type as the members of an object.
+fn members<T: Serialize>(data: &T) -> Map {
+    match serde_json::to_value(data) {
+        Ok(Value::Object(members)) => members,
+        _ => Map::new(),
+    }
+}
+
+/// The members that a type takes, and those that it does not take. Each is tried alone, so that one does not spoil another.
+fn typed_members<T: DeserializeOwned + Default + PartialEq>(members: Map) -> (T, Map) {
+    let (typed, unread): (Map, Map) = members.into_iter().partition(|(name, value)| {
+        let member = Map::from_iter([(name.clone(), value.clone())]);
+        // The type ignores a member that it does not know, and stays the default.
+        from_value::<T>(Value::Object(member)).is_ok_and(|data| data != T::default())
+    });
+    (from_value(Value::Object(typed)).unwrap_or_default(), unread)
+}
+
+/// Methods that set a field, for requests and skills that are written in Rust.
+macro_rules! setters {
+    ($($name:ident($argument:ident: $type:ty) => $field:ident = $value:expr;)*) => {$(
+        #[doc = concat!("Sets [`", stringify!($field), "`](field@Self::", stringify!($field), ").")]
+        #[must_use]
+        pub fn $name(mut self, $argument: $type) -> Self {
+            self.$field = Some($value);
+            self
+        }
+    )*};
+}
+use setters;

@@ -11,12 +11,13 @@
 //! effects, byte for byte, in every runtime.
 //!
 //! ```
-//! use turnlatch::{Event, HostSettings, Skill, Reply, Run, RunRequest, Status, Timestamp, TurnReport, admit};
+//! use serde_json::json;
+//! use turnlatch::{Event, HostSettings, Mode, Reply, Run, RunRequest, Skill, Status, Timestamp, TurnReport, admit};
 //!
-//! let skill = Skill::new(r#"{"execution_modes": ["auto", "interactive"]}"#)
-//!     .with_output_schema(r#"{"type": "object", "required": ["file"], "properties": {"file": {"type": "string"}}}"#);
-//! let request = RunRequest(r#"{"run_id": "r1", "engine": "codex", "execution_mode": "interactive"}"#.into());
-//! let host = HostSettings { engines: vec!["codex".into()], ..HostSettings::default() };
+//! let schema = json!({"type": "object", "required": ["file"], "properties": {"file": {"type": "string"}}});
+//! let skill = Skill::new().modes([Mode::Auto, Mode::Interactive]).output_schema(schema);
+//! let request = RunRequest::new("r1", "codex").mode(Mode::Interactive);
+//! let host = HostSettings::with_engines(["codex"]);
 //! let now = Timestamp::from_millis(1_771_200_000_000).ok_or("time")?;
 //!
 //! let (mut run, _acquire_slot) = Run::create(admit(&skill, &request, &host)?, now);
@@ -51,7 +52,10 @@ mod turn;
 mod types;
 
 pub use admission::plan::{Plan, PlanSettings};
-pub use admission::{AdmissionError, HostSettings, Problem, RunRequest, Skill, SkillView, admit, describe_skill};
+pub use admission::{
+    AdmissionError, HostSettings, InteractiveProfile, Problem, RunRequest, SchemaTexts, Skill, SkillView, admit,
+    describe_skill,
+};
 #[cfg(feature = "streams")]
 pub use agents::{Decoded, Piece, Progress, Sticky, StreamDecoder, decode_stream};
 pub use hosting::job::{Job, RequestKind, read_job, request_event};

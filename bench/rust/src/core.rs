@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use turnlatch::{
-    Event, HostSettings, Journal, Plan, Reply, Run, RunRequest, Skill, Stream, StreamFormat, Timestamp, Transition,
-    TurnReport, admit, decode_stream, replay,
+    Event, HostSettings, Journal, Plan, Reply, Run, RunRequest, SchemaTexts, Skill, Stream, StreamFormat, Timestamp,
+    Transition, TurnReport, admit, decode_stream, replay,
 };
 
 use crate::Case;
@@ -169,7 +169,8 @@ pub(crate) fn output_schema() -> String {
 fn plan(run_id: &str) -> Arc<Plan> {
     let mut request = SKILL["request"].clone();
     request["run_id"] = run_id.into();
-    let manifest = Skill::new(SKILL["runner"].to_string()).with_output_schema(output_schema());
-    let host = HostSettings { engines: vec!["codex".to_owned()], ..HostSettings::default() };
-    admit(&manifest, &RunRequest(request.to_string()), &host).expect("a plan")
+    let host = HostSettings::with_engines(["codex"]);
+    let texts = SchemaTexts { output_schema: Some(output_schema()), ..SchemaTexts::default() };
+    let skill = Skill::from_json(&SKILL["runner"].to_string(), &host.limits).schema_texts(texts);
+    admit(&skill, &RunRequest::from_json(&request.to_string()), &host).expect("a plan")
 }

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::request::{RUNTIME_OPTIONS, nearest};
-use super::{HostSettings, Problem, Skill, found};
-use crate::json::json_text;
-use crate::json::{self, Map, Value};
+use super::request::{nearest, runtime_options};
+use super::skill::{Skill, turns};
+use super::{HostSettings, Problem, found, members};
+use crate::json::{Map, Value, json_text};
 use crate::schema::OutputSchema;
 use crate::text;
 use crate::types::codes::{Code, Note};
-use crate::types::limits::Limits;
 use crate::types::plan::Mode;
 
 /// A skill as far as it could be read; `None` where a problem was told.
@@ -33,39 +32,25 @@ pub(super) struct Engines {
 }
 
 impl ParsedSkill {
-    pub(super) fn read(manifest: &Skill, host: &HostSettings, problems: &mut Vec<Problem>) -> ParsedSkill {
-        let runner = read_runner(&manifest.runner, &host.limits, problems);
-        let unreadable = runner.is_none();
-        let runner = runner.unwrap_or_default();
+    pub(super) fn read(skill: &Skill, host: &HostSettings, problems: &mut Vec<Problem>) -> ParsedSkill {
+        problems.extend(skill.fault.as_deref().cloned());
+        let is_readable = skill.fault.is_none();
+        let runner = members(skill);
+        let texts = &skill.schema_texts;
         let mut reader = Reader { runner: &runner, host, problems, warnings: Vec::new() };
         reader.unknown_members();
         ParsedSkill {
             // What a manifest that cannot be read would have declared is not known.
-            execution_modes: reader.execution_modes().filter(|_| !unreadable),
-            engines: reader.engines().filter(|_| !unreadable),
+            execution_modes: reader.execution_modes().filter(|_| is_readable),
+            engines: reader.engines().filter(|_| is_readable),
             max_attempt: reader.max_attempt(),
             required_artifacts: reader.required_artifacts(),
-            output_schema: reader.schema("output_schema", manifest.output_schema.as_deref()),
-            input_schema: reader.schema("input_schema", manifest.input_schema.as_deref()),
-            parameter_schema: reader.schema("parameter_schema", manifest.parameter_schema.as_deref()),
+            output_schema: reader.schema("output_schema", texts.output_schema.as_deref()),
+            input_schema: reader.schema("input_schema", texts.input_schema.as_deref()),
+            parameter_schema: reader.schema("parameter_schema", texts.parameter_schema.as_deref()),
             warnings: reader.warnings,
         }
     }
-}
-
-fn read_runner(runner: &str, limits: &Limits, problems: &mut Vec<Problem>) -> Option<Map> {
-    if runner.len() > limits.manifest_bytes {
-        let message = format!("the manifest has {} bytes, the limit is {}", runner.len(), limits.manifest_bytes);
-        problems.push(Problem::new(Code::ManifestTooLarge, "runner", message));
-        return None;
-    }
-    let message = match json::parse_value(runner, limits.json_depth.min(Limits::MAX_JSON_DEPTH)) {
-        Ok(Value::Object(members)) => return Some(members),
-        Ok(other) => format!("expected a JSON object, {}", found(&other)),
-        Err(fault) => format!("the manifest cannot be read: {fault}"),
-    };
-    problems.push(invalid("runner", message));
-    None
 }
 
 struct Reader<'a> {
@@ -139,8 +124,7 @@ impl<'a> Reader<'a> {
 
     fn max_attempt(&mut self) -> Option<u32> {
         let value = self.runner.get("max_attempt")?;
-        let number =
-            json::whole_number(value).and_then(|number| u32::try_from(number).ok()).filter(|number| *number >= 1);
+        let number = turns(value);
         if number.is_none() {
             self.refuse("max_attempt", format!("expected a whole number from 1 to {}, {}", u32::MAX, found(value)));
         }
@@ -219,7 +203,7 @@ fn invalid(path: impl Into<String>, message: impl Into<String>) -> Problem {
 
 /// Says what a member may be meant for, if its name says so. Other members are the skill's own business.
 fn unknown_member(name: &str) -> Option<Note> {
-    let hint = match (nearest(name, &MEMBERS), nearest(name, &RUNTIME_OPTIONS)) {
+    let hint = match (nearest(name, MEMBERS), nearest(name, runtime_options())) {
         (Some(near), Some(option)) if option == name => {
             format!("did you mean `{near}`? `{option}` belongs in the request")
         }

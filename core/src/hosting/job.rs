@@ -1,7 +1,7 @@
 //! What clients of a job API send: the body of each request, read once for every service (VIEW-7).
 
-use crate::admission::{AdmissionError, Problem, RunRequest, found, read_object};
-use crate::json::{self, Map, Value};
+use crate::admission::{AdmissionError, Problem, found, read_request};
+use crate::json::{self, Map, Value, json_text};
 use crate::text;
 use crate::types::codes::Code;
 use crate::types::event::Event;
@@ -16,8 +16,8 @@ pub struct Job {
     pub skill: String,
     /// The run's id: the client's, or else the service's; admission checks it.
     pub run_id: String,
-    /// The rest, for admission.
-    pub request: RunRequest,
+    /// The rest, as the JSON text of a [`RunRequest`](crate::RunRequest).
+    pub request: String,
 }
 
 /// A request to a run that exists.
@@ -49,8 +49,8 @@ impl RequestKind {
 /// [`AdmissionError`] if the body is not one JSON object, or names no skill, or gives an option twice. What the options say
 /// is admission's business.
 pub fn read_job(body: &str, run_id: &str) -> Result<Job, AdmissionError> {
+    let mut members = read_request(body).map_err(|problem| AdmissionError::of(vec![*problem]))?;
     let mut problems = Vec::new();
-    let Some(mut members) = read_object(body, &mut problems) else { return Err(AdmissionError::of(problems)) };
     let skill = skill_name(members.shift_remove("skill"), &mut problems);
     let options = runtime_options(members.shift_remove("runtime_options"), &mut problems);
     for (name, value) in options {
@@ -73,7 +73,7 @@ pub fn read_job(body: &str, run_id: &str) -> Result<Job, AdmissionError> {
         }
         Some(chosen) => chosen.as_str().unwrap_or_default().to_owned(),
     };
-    Ok(Job { skill, run_id, request: RunRequest::from(Value::Object(members)) })
+    Ok(Job { skill, run_id, request: json_text(&members) })
 }
 
 /// Reads the body of a request to a run as the event that it stands for. An empty body of a cancel gives no reason.

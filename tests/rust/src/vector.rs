@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use turnlatch::{
     Code, Effect, Event, EventRejected, HostSettings, InstructionTemplate, Journal, Limits, Mode, Plan, RequestKind,
-    Run, RunRequest, Skill, Sticky, Stream, StreamDecoder, StreamFormat, Timestamp, Transition, admit,
+    Run, RunRequest, SchemaTexts, Skill, Sticky, Stream, StreamDecoder, StreamFormat, Timestamp, Transition, admit,
     append_instructions, decode_stream, describe_skill, display_text, evaluate_turn, read_job, replay, request_event,
     run_of_slot, unreadable_report,
 };
@@ -86,18 +86,18 @@ fn expand_map(members: &Map<String, Value>) -> Map<String, Value> {
 
 pub(crate) fn admission(given: &Map<String, Value>) -> Result<std::sync::Arc<Plan>, Value> {
     let given = expand_map(given);
-    let (manifest, host) = skill_and_host(&given);
+    let (skill, host) = skill_and_host(&given);
     let request = match given.get("request_text") {
-        Some(text) => RunRequest(as_text(text)),
+        Some(text) => RunRequest::from_json(&as_text(text)),
         None => {
             let mut request = json!({"run_id": "r1", "engine": "codex", "execution_mode": "interactive"});
             for (key, value) in given.get("request").and_then(Value::as_object).into_iter().flatten() {
                 request[key] = value.clone();
             }
-            RunRequest::from(request)
+            RunRequest::from_json(&request.to_string())
         }
     };
-    admit(&manifest, &request, &host).map_err(|refusal| {
+    admit(&skill, &request, &host).map_err(|refusal| {
         assert_eq!(refusal.http_status(), 400, "a refusal is the client's: {refusal:?}");
         json!(refusal)
     })
@@ -109,8 +109,7 @@ fn skill_and_host(given: &Map<String, Value>) -> (Skill, HostSettings) {
     }
     let skill = given.get("skill").and_then(Value::as_object).cloned().unwrap_or_default();
     let text = |name: &str| skill.get(name).map(as_text);
-    let manifest = Skill {
-        runner: text("runner").unwrap_or_else(|| DEFAULT_RUNNER.to_owned()),
+    let texts = SchemaTexts {
         output_schema: match skill.get("output_schema") {
             None => Some(DEFAULT_OUTPUT_SCHEMA.to_owned()),
             Some(Value::Null) => None,
@@ -126,7 +125,8 @@ fn skill_and_host(given: &Map<String, Value>) -> (Skill, HostSettings) {
             .get("limits")
             .map_or_else(Limits::default, |limits| serde_json::from_value(limits.clone()).expect("limits are known")),
     };
-    (manifest, host)
+    let runner = text("runner").unwrap_or_else(|| DEFAULT_RUNNER.to_owned());
+    (Skill::from_json(&runner, &host.limits).schema_texts(texts), host)
 }
 
 /// A decoder takes chunks: a text, a list of bytes, a prompt to write, or the end of a turn.
@@ -309,13 +309,13 @@ impl Stage {
                 Err(error) => json!({ "load_error": error }),
             },
             "describe_skill" => {
-                let (manifest, host) = skill_and_host(&expand_map(argument.as_object().expect("a skill")));
-                json!(describe_skill(&manifest, &host))
+                let (skill, host) = skill_and_host(&expand_map(argument.as_object().expect("a skill")));
+                json!(describe_skill(&skill, &host))
             }
             "read_job" => {
                 let text = |name: &str| argument[name].as_str().expect("a text");
                 match read_job(text("body"), text("run_id")) {
-                    Ok(job) => json!({"skill": job.skill, "run_id": job.run_id, "request": job.request.0}),
+                    Ok(job) => json!({"skill": job.skill, "run_id": job.run_id, "request": job.request}),
                     Err(refusal) => json!({ "refused": refusal }),
                 }
             }

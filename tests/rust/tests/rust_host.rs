@@ -2,24 +2,19 @@
 
 use serde_json::{Value, json};
 use turnlatch::{
-    Event, FreeForm, HostSettings, Journal, JournalEntry, Limits, OutputSchema, Run, RunRequest, SchemaCheck, Skill,
-    Timestamp, TurnReport, Verdict, admit, parse_json,
+    Event, FreeForm, HostSettings, Journal, JournalEntry, Limits, Mode, OutputSchema, Run, RunRequest, SchemaCheck,
+    Skill, Timestamp, TurnReport, Verdict, admit, parse_json,
 };
 
 fn host() -> HostSettings {
-    HostSettings { engines: vec!["codex".to_owned()], limits: Limits::default() }
-}
-
-fn request(engine: &str) -> RunRequest {
-    RunRequest::from(json!({"run_id": "r1", "engine": engine, "execution_mode": "auto"}))
+    HostSettings::with_engines(["codex"])
 }
 
 #[test]
-fn a_manifest_is_made_piece_by_piece_and_a_report_too() {
-    let manifest = Skill::new(r#"{"execution_modes": ["auto"]}"#).with_output_schema(r#"{"required": ["answer"]}"#);
-    assert_eq!(manifest.output_schema.as_deref(), Some(r#"{"required": ["answer"]}"#));
-    let plan = admit(&manifest, &request("codex"), &host()).expect("a plan");
-    assert_eq!(plan.output_schema.as_ref().map(OutputSchema::text), Some(r#"{"required": ["answer"]}"#));
+fn a_skill_is_made_piece_by_piece_and_a_report_too() {
+    let skill = Skill::new().output_schema(json!({"required": ["answer"]}));
+    let plan = admit(&skill, &RunRequest::new("r1", "codex"), &host()).expect("a plan");
+    assert_eq!(plan.output_schema.as_ref().map(OutputSchema::text), Some(r#"{"required":["answer"]}"#));
 
     let report = TurnReport::with_text(1, "words");
     assert_eq!((report.attempt_number, report.text.as_deref()), (1, Some("words")));
@@ -34,8 +29,8 @@ fn a_manifest_is_made_piece_by_piece_and_a_report_too() {
 
 #[test]
 fn a_refusal_tells_the_code_of_its_first_problem() {
-    let manifest = Skill::new(r#"{"execution_modes": ["auto"]}"#);
-    let refusal = admit(&manifest, &request("nobody"), &host()).expect_err("an engine that nobody has");
+    let refusal =
+        admit(&Skill::new(), &RunRequest::new("r1", "nobody"), &host()).expect_err("an engine that nobody has");
     assert_eq!(refusal.code(), refusal.problems[0].code.as_str());
     assert_eq!(refusal.http_status(), refusal.problems[0].code.http());
 }
@@ -78,11 +73,11 @@ fn each_limit_is_read_and_the_others_stay_as_they_are() {
 
 #[test]
 fn a_run_may_ask_as_often_as_it_likes_unless_the_host_limits_it() {
-    let request = || RunRequest::from(json!({"run_id": "r1", "engine": "codex", "execution_mode": "interactive"}));
-    let manifest = Skill::new(r#"{"execution_modes": ["interactive"]}"#);
+    let request = RunRequest::new("r1", "codex").mode(Mode::Interactive);
+    let skill = Skill::new().modes([Mode::Interactive]);
     let status_after = |limit: Option<u64>, questions: u32| {
         let host = HostSettings { limits: Limits { interactions: limit, ..Limits::default() }, ..host() };
-        let (mut run, _) = Run::create(admit(&manifest, &request(), &host).expect("a plan"), Timestamp::default());
+        let (mut run, _) = Run::create(admit(&skill, &request, &host).expect("a plan"), Timestamp::default());
         for attempt in 1..=questions {
             let granted = Event::SlotGranted { slot_id: format!("r1/s{attempt}") };
             run.apply(granted, Timestamp::default()).expect("a slot");
@@ -139,10 +134,9 @@ fn a_schema_checks_values_up_to_the_depth_that_json_may_have() {
     }
 }
 
-fn waiting_run(mode: &str) -> (Run, Journal, Vec<JournalEntry>) {
-    let manifest = Skill::new(r#"{"execution_modes": ["auto", "interactive"]}"#);
-    let request = RunRequest::from(json!({"run_id": "r1", "engine": "codex", "execution_mode": mode}));
-    let plan = admit(&manifest, &request, &host()).expect("a plan");
+fn waiting_run(mode: Mode) -> (Run, Journal, Vec<JournalEntry>) {
+    let skill = Skill::new().modes([Mode::Auto, Mode::Interactive]);
+    let plan = admit(&skill, &RunRequest::new("r1", "codex").mode(mode), &host()).expect("a plan");
     let mut journal = Journal::new(&plan);
     let (mut run, created) = Run::create(plan, Timestamp::default());
     let mut entries = vec![created.entry.expect("an entry")];
@@ -160,7 +154,7 @@ fn waiting_run(mode: &str) -> (Run, Journal, Vec<JournalEntry>) {
 
 #[test]
 fn a_journal_says_whose_it_is_and_where_it_is_broken() {
-    let (run, journal, entries) = waiting_run("interactive");
+    let (run, journal, entries) = waiting_run(Mode::Interactive);
     assert_eq!((journal.run_id(), journal.len(), journal.is_empty()), ("r1", 3, false));
     assert!(Journal::new(run.plan()).is_empty());
     let lines = journal.lines();
@@ -171,7 +165,7 @@ fn a_journal_says_whose_it_is_and_where_it_is_broken() {
 
 #[test]
 fn the_entry_of_a_turn_has_its_evaluation_and_is_read_back_from_json() {
-    let (_, _, entries) = waiting_run("interactive");
+    let (_, _, entries) = waiting_run(Mode::Interactive);
     assert_eq!(entries[1].evaluation, None);
     let turn = &entries[2];
     let evaluation = turn.evaluation.as_ref().expect("an evaluation");
@@ -186,8 +180,8 @@ fn the_entry_of_a_turn_has_its_evaluation_and_is_read_back_from_json() {
 
 #[test]
 fn a_line_that_cannot_be_followed_leaves_the_run_as_it_was() {
-    let (_, _, entries) = waiting_run("interactive");
-    let (mut run, _) = Run::create(waiting_run("auto").0.plan().clone(), Timestamp::default());
+    let (_, _, entries) = waiting_run(Mode::Interactive);
+    let (mut run, _) = Run::create(waiting_run(Mode::Auto).0.plan().clone(), Timestamp::default());
     run.apply(Event::SlotGranted { slot_id: "r1/s1".to_owned() }, Timestamp::default()).expect("a slot");
     let before = run.snapshot();
     // In auto nobody is asked, whatever a journal says was decided.

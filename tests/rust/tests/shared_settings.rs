@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 use turnlatch::{HostSettings, Plan, PlanSettings, RunRequest, Skill, admit};
 
-fn document(manifest: &Skill) -> Value {
-    let request = RunRequest::from(json!({"run_id": "r1", "engine": "codex", "execution_mode": "auto"}));
-    let host = HostSettings { engines: vec!["codex".to_owned()], ..HostSettings::default() };
-    serde_json::to_value(&*admit(manifest, &request, &host).expect("a plan")).expect("a plan's document")
+fn document(skill: &Skill) -> Value {
+    let host = HostSettings::with_engines(["codex"]);
+    serde_json::to_value(&*admit(skill, &RunRequest::new("r1", "codex"), &host).expect("a plan"))
+        .expect("a plan's document")
 }
 
 /// A plan as it comes back from a snapshot.
@@ -24,8 +24,8 @@ fn is_shared(one: &Plan, other: &Plan) -> bool {
 /// One test, because what is shared is shared by all runs of a process.
 #[test]
 fn settings_are_shared_by_those_that_have_the_same_and_by_nobody_else() {
-    let plain = Skill::new(r#"{"execution_modes": ["auto"]}"#);
-    let (unchecked, checked) = (document(&plain), document(&plain.with_output_schema(r#"{"required": ["answer"]}"#)));
+    let plain = Skill::new();
+    let (unchecked, checked) = (document(&plain), document(&plain.output_schema(json!({"required": ["answer"]}))));
     let plan = |seconds| read(&unchecked, seconds);
     let found = |living: &[Plan]| living.iter().zip(1_000..).filter(|(it, at)| is_shared(it, &plan(*at))).count();
 

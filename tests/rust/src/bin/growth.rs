@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use turnlatch::{
-    Event, HostSettings, Plan, Reply, Run, RunRequest, Skill, Timestamp, TurnReport, admit, decode_stream,
+    Event, HostSettings, Mode, Plan, Reply, Run, RunRequest, Skill, Timestamp, TurnReport, admit, decode_stream,
 };
 use turnlatch_tests::hostile::hostile_texts;
 
@@ -87,11 +87,10 @@ fn crowds(plan: &Arc<Plan>) {
 }
 
 fn plan() -> Arc<Plan> {
-    let schema = r#"{"type": "object", "required": ["answer"], "properties": {"answer": {"type": "integer"}}}"#;
-    let skill = Skill::new(r#"{"execution_modes": ["interactive"]}"#).with_output_schema(schema);
-    let request = RunRequest(r#"{"run_id": "r1", "engine": "codex", "execution_mode": "interactive"}"#.to_owned());
-    let host = HostSettings { engines: vec!["codex".to_owned()], ..HostSettings::default() };
-    admit(&skill, &request, &host).expect("a plan")
+    let schema = json!({"type": "object", "required": ["answer"], "properties": {"answer": {"type": "integer"}}});
+    let skill = Skill::new().modes([Mode::Interactive]).output_schema(schema);
+    let request = RunRequest::new("r1", "codex").mode(Mode::Interactive);
+    admit(&skill, &request, &HostSettings::with_engines(["codex"])).expect("a plan")
 }
 
 fn running(plan: &Arc<Plan>) -> Run {

@@ -98,6 +98,6 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn plan(policy: &str) -> Result<Arc<Plan>, Box<dyn Error>> {
     let request = format!(r#"{{"run_id": "r1", "engine": "test", "interrupted_turn": "{policy}"}}"#);
-    let host = turnlatch::HostSettings { engines: vec!["test".into()], ..turnlatch::HostSettings::default() };
-    Ok(turnlatch::admit(&turnlatch::Skill::new("{}"), &turnlatch::RunRequest(request), &host)?)
+    let host = turnlatch::HostSettings::with_engines(["test"]);
+    Ok(turnlatch::admit(&turnlatch::Skill::new(), &turnlatch::RunRequest::from_json(&request), &host)?)
 }

@@ -8,7 +8,9 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use turnlatch::{Action, Event, HostSettings, Plan, Run, RunRequest, Skill, Status, Timestamp, TurnReport, admit};
+use turnlatch::{
+    Action, Event, HostSettings, Mode, Plan, Run, RunRequest, Skill, Status, Timestamp, TurnReport, admit,
+};
 
 fn main() {
     let count = std::env::args().nth(1).map_or(100_000, |count| count.parse().expect("a number of runs"));
@@ -88,22 +90,11 @@ fn waiting_run(number: usize) -> Run {
 }
 
 fn plan(number: usize) -> std::sync::Arc<Plan> {
-    let manifest = Skill {
-        runner: r#"{"execution_modes": ["interactive"], "max_attempt": 5}"#.to_owned(),
-        output_schema: Some(
-            r#"{"type": "object", "required": ["file"], "properties": {"file": {"type": "string"}}}"#.to_owned(),
-        ),
-        input_schema: None,
-        parameter_schema: None,
-    };
-    let request = serde_json::json!({
-        "run_id": format!("r{number}"),
-        "engine": "codex",
-        "execution_mode": "interactive",
-        "interactive_require_user_reply": false,
-    });
-    let host = HostSettings { engines: vec!["codex".to_owned()], limits: turnlatch::Limits::default() };
-    admit(&manifest, &RunRequest::from(request), &host).expect("a plan")
+    let schema =
+        serde_json::json!({"type": "object", "required": ["file"], "properties": {"file": {"type": "string"}}});
+    let skill = Skill::new().modes([Mode::Interactive]).max_attempt(5).output_schema(schema);
+    let request = RunRequest::new(format!("r{number}"), "codex").mode(Mode::Interactive).require_user_reply(false);
+    admit(&skill, &request, &HostSettings::with_engines(["codex"])).expect("a plan")
 }
 
 fn resident_bytes() -> usize {

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 use turnlatch::{
-    HostSettings, Limits, Mode, OutputSchema, Problem, Run, RunRequest, SchemaCheck, Skill, Timestamp, admit,
-    describe_skill, parse_json,
+    HostSettings, Limits, Mode, OutputSchema, Problem, Run, RunRequest, SchemaCheck, SchemaTexts, Skill, Timestamp,
+    admit, describe_skill, parse_json,
 };
 
 use super::{PART, assert_safe, choices, joined, text, vector_steps};
@@ -20,18 +20,12 @@ pub fn check(bytes: &[u8]) {
     let mut next = |bit: u8| texts.next().filter(|_| given & bit == 0).map(str::to_owned);
     let (runner, output_schema, input_schema) = (next(1), next(2), next(4));
     let (request, instance) = (next(8), next(16).and_then(|text| parse_json(&text)).unwrap_or_default());
-    let manifest = Skill {
-        runner: runner.unwrap_or_else(|| r#"{"execution_modes": ["auto", "interactive"]}"#.to_owned()),
-        output_schema,
-        parameter_schema: None,
-        input_schema,
-    };
-    let request = RunRequest(request.unwrap_or_else(|| {
-        let request = serde_json::json!({"run_id": "r1", "engine": "codex", "execution_mode": "interactive"});
-        request.to_string()
-    }));
-    assert_admission(&manifest, &request);
-    for schema in manifest.output_schema.iter().chain(&manifest.input_schema) {
+    let texts = SchemaTexts { output_schema, input_schema, parameter_schema: None };
+    let runner = runner.as_deref().unwrap_or(r#"{"execution_modes": ["auto", "interactive"]}"#);
+    let skill = Skill::from_json(runner, &Limits::DEFAULT).schema_texts(texts.clone());
+    let request = request.as_deref().unwrap_or(r#"{"run_id":"r1","engine":"codex","execution_mode":"interactive"}"#);
+    assert_admission(&skill, &RunRequest::from_json(request));
+    for schema in texts.output_schema.iter().chain(&texts.input_schema) {
         assert_schema(schema, &instance);
     }
 }
@@ -62,11 +56,11 @@ pub fn seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-fn assert_admission(manifest: &Skill, request: &RunRequest) {
-    let host = HostSettings { engines: vec!["codex".to_owned(), "claude".to_owned()], ..HostSettings::default() };
-    let admitted = admit(manifest, request, &host);
-    assert_eq!(admit(manifest, request, &host), admitted, "the same answer to the same question");
-    let described = describe_skill(manifest, &host);
+fn assert_admission(skill: &Skill, request: &RunRequest) {
+    let host = HostSettings::with_engines(["codex", "claude"]);
+    let admitted = admit(skill, request, &host);
+    assert_eq!(admit(skill, request, &host), admitted, "the same answer to the same question");
+    let described = describe_skill(skill, &host);
     described.problems.iter().for_each(assert_problem);
     match admitted {
         Err(refusal) => {
