@@ -80,7 +80,7 @@ impl std::fmt::Display for ConversionError {
                 let path: String = segments.collect();
                 let shown: String = path.chars().take(MAX_PATH_CHARACTERS).collect();
                 let more = if shown.len() < path.len() { "…" } else { "" };
-                write!(formatter, "`{}{more}`: {problem}", turnlatch::display_text(&shown))
+                write!(formatter, "`{}{more}`: {problem}", turnlatch::text::display_text(&shown))
             }
         }
     }

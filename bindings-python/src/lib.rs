@@ -12,9 +12,12 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyString;
 use serde_json::Value;
+use turnlatch::admission::SchemaTexts;
+use turnlatch::hosting::{RecoveryFacts, RequestKind};
+use turnlatch::turn::InstructionTemplate;
+use turnlatch::types::{JournalEntry, Observation};
 use turnlatch::{
-    Code, Effect, Event, EventRejected, HostSettings, InstructionTemplate, JournalEntry, Limits, Mode, Observation,
-    RecoveryFacts, RequestKind, RunRequest, SchemaTexts, Skill, Status, Timestamp, Transition,
+    Code, Effect, Event, EventRejected, HostSettings, Limits, Mode, RunRequest, Skill, Status, Timestamp, Transition,
 };
 
 use convert::{argument_value, event_value, text_of, to_json, to_python};
@@ -314,7 +317,7 @@ impl Journal {
     }
 
     fn replay(&self, py: Python<'_>, plan: &Plan) -> PyResult<(Run, Py<PyAny>)> {
-        let replayed = py.detach(|| turnlatch::replay(plan.0.clone(), &self.lock()));
+        let replayed = py.detach(|| turnlatch::persist::replay(plan.0.clone(), &self.lock()));
         let replayed = replayed.map_err(|error| not_loaded(py, &error))?;
         Ok((Run(Mutex::new(replayed.run)), to_python(py, &replayed.effects)?))
     }
@@ -371,14 +374,14 @@ fn describe_skill(
     let host = HostSettings { engines, limits: limits_of(limits)? };
     let described = py.detach(|| {
         let skill = Skill::from_json(runner, &host.limits).schema_texts(texts);
-        turnlatch::describe_skill(&skill, &host)
+        turnlatch::admission::describe_skill(&skill, &host)
     });
     to_python(py, &described)
 }
 
 #[pyfunction]
 fn read_job(py: Python<'_>, body: &str, run_id: &str) -> PyResult<(String, String, String)> {
-    let job = turnlatch::read_job(body, run_id).map_err(|refusal| refused(py, &refusal))?;
+    let job = turnlatch::hosting::read_job(body, run_id).map_err(|refusal| refused(py, &refusal))?;
     Ok((job.skill, job.run_id, job.request))
 }
 
@@ -386,7 +389,7 @@ fn read_job(py: Python<'_>, body: &str, run_id: &str) -> PyResult<(String, Strin
 fn request_event(py: Python<'_>, kind: &str, body: &str) -> PyResult<Py<PyAny>> {
     let known = RequestKind::ALL.into_iter().find(|known| known.as_str() == kind);
     let kind = known.ok_or_else(|| PyValueError::new_err("expected `reply` or `cancel`"))?;
-    to_python(py, &turnlatch::request_event(kind, body).map_err(|error| rejected(py, &error))?)
+    to_python(py, &turnlatch::hosting::request_event(kind, body).map_err(|error| rejected(py, &error))?)
 }
 
 #[pyfunction]
@@ -396,7 +399,7 @@ fn evaluate_turn(py: Python<'_>, plan: &Plan, report: &Bound<'_, PyAny>) -> PyRe
     members.entry("attempt_number").or_insert_with(|| Value::from(1));
     match Event::from_value(Value::Object(members)).map_err(|error| rejected(py, &error))? {
         Event::TurnFinished(report) => {
-            to_python(py, &py.detach(|| turnlatch::evaluate_turn(&plan.0, &report).explain()))
+            to_python(py, &py.detach(|| turnlatch::inspect::evaluate_turn(&plan.0, &report).explain()))
         }
         _ => Err(malformed(py, "a report is a finished turn")),
     }
@@ -408,17 +411,17 @@ fn append_instructions(py: Python<'_>, skill: &str, mode: &str, plan: Option<&Pl
     let mode: Mode = serde_json::from_value(Value::from(mode))
         .map_err(|_| PyValueError::new_err("expected `auto` or `interactive`"))?;
     let plan = plan.map(|plan| &*plan.0);
-    Ok(py.detach(|| turnlatch::append_instructions(skill, mode, plan, &InstructionTemplate::default())))
+    Ok(py.detach(|| turnlatch::turn::append_instructions(skill, mode, plan, &InstructionTemplate::default())))
 }
 
 #[pyfunction]
 fn run_of_slot(slot_id: &str) -> Option<&str> {
-    turnlatch::run_of_slot(slot_id)
+    turnlatch::hosting::run_of_slot(slot_id)
 }
 
 #[pyfunction]
 fn unreadable_report(py: Python<'_>, attempt_number: u32, slot_id: &str) -> PyResult<Py<PyAny>> {
-    to_python(py, &turnlatch::unreadable_report(attempt_number, slot_id))
+    to_python(py, &turnlatch::hosting::unreadable_report(attempt_number, slot_id))
 }
 
 #[pyfunction]
@@ -428,7 +431,7 @@ fn codes(py: Python<'_>) -> PyResult<Py<PyAny>> {
 
 #[pyfunction]
 fn display_text(text: &str) -> String {
-    turnlatch::display_text(text).into_owned()
+    turnlatch::text::display_text(text).into_owned()
 }
 
 fn time(now: &Bound<'_, PyAny>) -> PyResult<Timestamp> {

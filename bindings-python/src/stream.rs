@@ -5,7 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyString;
-use turnlatch::{Sticky, Stream, StreamFormat};
+use turnlatch::agents::Sticky;
+use turnlatch::types::{Stream, StreamFormat};
 
 use crate::convert::{event_value, text_of, to_json};
 use crate::errors::{malformed, rejected};
@@ -70,5 +71,5 @@ impl StreamDecoder {
 #[pyfunction]
 pub(crate) fn decode_stream(py: Python<'_>, stream: &Bound<'_, PyAny>) -> PyResult<String> {
     let stream = Stream::from_value(event_value(stream)?).map_err(|error| rejected(py, &error))?;
-    to_json(&py.detach(|| turnlatch::decode_stream(&stream)))
+    to_json(&py.detach(|| turnlatch::agents::decode_stream(&stream)))
 }

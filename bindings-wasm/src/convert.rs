@@ -1,6 +1,7 @@
 //! What JavaScript hands over, as text, data and times.
 
-use turnlatch::{Timestamp, Value, parse_json};
+use turnlatch::Timestamp;
+use turnlatch::json::{Value, parse_json};
 
 use crate::errors::{Failed, misuse, rejected};
 

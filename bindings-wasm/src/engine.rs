@@ -1,6 +1,8 @@
 //! The schema engine for others: a slim build can ask this one, and then decides to the byte as the full build does.
 
-use turnlatch::{Check, Limits, OutputSchema, json_text};
+use turnlatch::Limits;
+use turnlatch::json::json_text;
+use turnlatch::schema::{Check, OutputSchema};
 use wasm_bindgen::prelude::*;
 
 use crate::convert::{read_json, text};

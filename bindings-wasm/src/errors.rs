@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 use serde_json::json;
-use turnlatch::{AdmissionError, EventRejected, LoadError, json_text};
+use turnlatch::json::json_text;
+use turnlatch::{AdmissionError, EventRejected, LoadError};
 use wasm_bindgen::prelude::*;
 
 /// An error as JSON text, which is thrown as a string.

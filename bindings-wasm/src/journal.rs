@@ -1,7 +1,9 @@
 //! Journals and their entries. They cross as text and nothing of them stays here, so nobody has to free them.
 
 use serde::Serialize;
-use turnlatch::{Effect, Journal, JournalEntry, json_text};
+use turnlatch::json::json_text;
+use turnlatch::persist::JournalEntry;
+use turnlatch::{Effect, Journal};
 use wasm_bindgen::prelude::*;
 
 use crate::convert::{read_texts, text};
@@ -90,7 +92,7 @@ struct Replayed<'a> {
 #[wasm_bindgen]
 pub fn journal_replay(plan: u32, run_id: &[u8], lines: &[u8]) -> Result<String, Failed> {
     let plan = PLANS.with(|plans| plans.get(plan))?;
-    let replayed = turnlatch::replay(plan, &chained(run_id, lines)?).map_err(|error| not_loaded(&error))?;
+    let replayed = turnlatch::persist::replay(plan, &chained(run_id, lines)?).map_err(|error| not_loaded(&error))?;
     Ok(json_text(&Replayed { handle: keep(replayed.run), effects: &replayed.effects }))
 }
 

@@ -20,10 +20,11 @@ mod table;
 mod validator;
 
 use serde_json::json;
-use turnlatch::{
-    Code, Event, HostSettings, InstructionTemplate, Limits, Mode, Plan, RequestKind, RunRequest, SchemaTexts, Skill,
-    json_text,
-};
+use turnlatch::admission::SchemaTexts;
+use turnlatch::hosting::RequestKind;
+use turnlatch::json::json_text;
+use turnlatch::turn::InstructionTemplate;
+use turnlatch::{Code, Event, HostSettings, Limits, Mode, Plan, RunRequest, Skill};
 use wasm_bindgen::prelude::*;
 
 use convert::{optional_text, read_json, read_texts, text};
@@ -65,7 +66,7 @@ pub fn describe_skill(
 ) -> Result<String, Failed> {
     let host = settings(engines, limits)?;
     let skill = skill(runner, [output_schema, input_schema, parameter_schema], &host)?;
-    Ok(json_text(&turnlatch::describe_skill(&skill, &host)))
+    Ok(json_text(&turnlatch::admission::describe_skill(&skill, &host)))
 }
 
 fn settings(engines: &[u8], limits: &[u8]) -> Result<HostSettings, Failed> {
@@ -83,7 +84,7 @@ fn skill(runner: &[u8], schemas: [Option<Box<[u8]>>; 3], host: &HostSettings) ->
 /// Reads the body of a request for a new run.
 #[wasm_bindgen]
 pub fn read_job(body: &[u8], run_id: &[u8]) -> Result<String, Failed> {
-    let job = turnlatch::read_job(text(body)?, text(run_id)?).map_err(|refusal| refused(&refusal))?;
+    let job = turnlatch::hosting::read_job(text(body)?, text(run_id)?).map_err(|refusal| refused(&refusal))?;
     Ok(json_text(&json!({ "skill": job.skill, "run_id": job.run_id, "request": job.request })))
 }
 
@@ -92,7 +93,7 @@ pub fn read_job(body: &[u8], run_id: &[u8]) -> Result<String, Failed> {
 pub fn request_event(kind: &str, body: &[u8]) -> Result<String, Failed> {
     let known = RequestKind::ALL.into_iter().find(|known| known.as_str() == kind);
     let kind = known.ok_or_else(|| misuse("expected `reply` or `cancel`"))?;
-    let event = turnlatch::request_event(kind, text(body)?).map_err(|error| rejected(&error))?;
+    let event = turnlatch::hosting::request_event(kind, text(body)?).map_err(|error| rejected(&error))?;
     Ok(json_text(&event))
 }
 
@@ -120,7 +121,7 @@ pub fn plan_free(plan: u32) {
 pub fn evaluate_turn(plan: u32, report: &[u8]) -> Result<String, Failed> {
     let plan = PLANS.with(|plans| plans.get(plan))?;
     match Event::from_json(text(report)?).map_err(|error| rejected(&error))? {
-        Event::TurnFinished(report) => Ok(json_text(&turnlatch::evaluate_turn(&plan, &report))),
+        Event::TurnFinished(report) => Ok(json_text(&turnlatch::inspect::evaluate_turn(&plan, &report))),
         _ => Err(misuse("a report is a finished turn")),
     }
 }
@@ -131,7 +132,7 @@ pub fn append_instructions(skill: &[u8], mode: &str, plan: Option<u32>) -> Resul
     let known = [Mode::Auto, Mode::Interactive].into_iter().find(|known| known.as_str() == mode);
     let mode = known.ok_or_else(|| misuse("expected `auto` or `interactive`"))?;
     let plan = plan.map(|plan| PLANS.with(|plans| plans.get(plan))).transpose()?;
-    Ok(turnlatch::append_instructions(text(skill)?, mode, plan.as_deref(), &InstructionTemplate::default()))
+    Ok(turnlatch::turn::append_instructions(text(skill)?, mode, plan.as_deref(), &InstructionTemplate::default()))
 }
 
 /// Every stable code.
@@ -155,20 +156,20 @@ pub fn codes() -> String {
 #[wasm_bindgen]
 #[must_use]
 pub fn run_of_slot(slot_id: &str) -> Option<String> {
-    turnlatch::run_of_slot(slot_id).map(str::to_owned)
+    turnlatch::hosting::run_of_slot(slot_id).map(str::to_owned)
 }
 
 /// What to tell of a turn whose report cannot be read.
 #[wasm_bindgen]
 #[must_use]
 pub fn unreadable_report(attempt_number: u32, slot_id: &str) -> String {
-    json_text(&turnlatch::unreadable_report(attempt_number, slot_id))
+    json_text(&turnlatch::hosting::unreadable_report(attempt_number, slot_id))
 }
 
 /// The text with escapes, control and bidi characters made visible.
 #[wasm_bindgen]
 pub fn display_text(shown: &[u8]) -> Result<String, Failed> {
-    Ok(turnlatch::display_text(text(shown)?).into_owned())
+    Ok(turnlatch::text::display_text(text(shown)?).into_owned())
 }
 
 /// The version of the package.

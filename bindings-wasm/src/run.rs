@@ -4,7 +4,10 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use serde::Serialize;
-use turnlatch::{Effect, Event, JournalEntry, Receipt, RecoveryFacts, Run, Status, Transition, Value, json_text};
+use turnlatch::hosting::RecoveryFacts;
+use turnlatch::json::{Value, json_text};
+use turnlatch::persist::JournalEntry;
+use turnlatch::{Effect, Event, Receipt, Run, Status, Transition};
 use wasm_bindgen::prelude::*;
 
 use crate::convert::{read_json, read_list, text, time};

@@ -3,7 +3,10 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use turnlatch::{Sticky, Stream, StreamDecoder, StreamFormat, Value, json_text, parse_json};
+use turnlatch::StreamDecoder;
+use turnlatch::agents::Sticky;
+use turnlatch::json::{Value, json_text, parse_json};
+use turnlatch::types::{Stream, StreamFormat};
 use wasm_bindgen::prelude::*;
 
 use crate::convert::text;
@@ -15,7 +18,7 @@ use crate::table::DECODERS;
 pub fn decode_stream(stream: &[u8]) -> Result<String, Failed> {
     // What is too deep for the core's JSON is no stream either, and the core says so.
     let stream = Stream::from_value(parse_json(text(stream)?).unwrap_or(Value::Null));
-    Ok(json_text(&turnlatch::decode_stream(&stream.map_err(|error| rejected(&error))?)))
+    Ok(json_text(&turnlatch::agents::decode_stream(&stream.map_err(|error| rejected(&error))?)))
 }
 
 /// A decoder of a process that ends with its turn or, with a folder to work in, of one that lives on.

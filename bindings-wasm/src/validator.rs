@@ -6,9 +6,9 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use turnlatch::{
-    Check, Code, Document, SchemaEngine, SchemaProblem, SchemaValidator, Value, Violation, use_schema_engine,
-};
+use turnlatch::Code;
+use turnlatch::json::{Document, Value};
+use turnlatch::schema::{Check, SchemaEngine, SchemaProblem, SchemaValidator, Violation, use_schema_engine};
 use wasm_bindgen::prelude::*;
 
 use crate::convert::read_json;

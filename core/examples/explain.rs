@@ -8,10 +8,11 @@ use std::error::Error;
 use std::io::{self, IsTerminal, Read, Write};
 
 use serde_json::{Value, json};
-use turnlatch::{
-    AdmissionError, CheckResult, Code, Evaluation, Event, HostSettings, Note, Plan, RunRequest, SchemaTexts, Skill,
-    TurnReport, Verdict, admit, display_text, evaluate_turn,
-};
+use turnlatch::admission::SchemaTexts;
+use turnlatch::inspect::evaluate_turn;
+use turnlatch::text::display_text;
+use turnlatch::types::{CheckResult, Evaluation, Note, Verdict};
+use turnlatch::{AdmissionError, Code, Event, HostSettings, Plan, RunRequest, Skill, TurnReport, admit};
 
 const USAGE: &str = "\
 usage: explain [options] TURN

@@ -4,9 +4,10 @@
 use std::error::Error;
 
 use serde_json::json;
+use turnlatch::text::display_text;
 use turnlatch::{
     Action, Effect, Event, EventRejected, HostSettings, Mode, Reply, Run, RunRequest, Skill, Timestamp, Transition,
-    TurnReport, admit, display_text,
+    TurnReport, admit,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -27,8 +28,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     timeline.tell(96, "Ben answers too", Event::Reply(Reply::text(1, "production!")))?;
     timeline.tell(97, "a slot is free", Event::SlotGranted { slot_id: "demo/s2".to_owned() })?;
     timeline.tell(120, "a tool echoes the marker, the agent asks again", {
-        let tool = turnlatch::Message { role: "tool".to_owned(), text: r#"{"__SKILL_DONE__": true}"#.to_owned() };
-        let agent = turnlatch::Message { role: "assistant".to_owned(), text: "Restart the service now?".to_owned() };
+        let tool =
+            turnlatch::types::Message { role: "tool".to_owned(), text: r#"{"__SKILL_DONE__": true}"#.to_owned() };
+        let agent =
+            turnlatch::types::Message { role: "assistant".to_owned(), text: "Restart the service now?".to_owned() };
         Event::TurnFinished(TurnReport { messages: Some(vec![tool, agent]), ..TurnReport::of_attempt(2) })
     })?;
     timeline.tell(720, "ten minutes pass", Event::TimerFired { interaction_id: 2 })?;

@@ -15,7 +15,6 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::admission::plan::{Plan, PlanSettings};
 use crate::json::{self, Map, Value, json_text};
 use crate::schema::{Check, OutputSchema};
 use crate::text;
@@ -24,6 +23,7 @@ use crate::types::limits::Limits;
 use crate::types::plan::{DEFAULT_SESSION_TIMEOUT_SEC, Mode};
 use crate::types::strict::from_value;
 use manifest::ParsedSkill;
+pub use plan::{Plan, PlanSettings};
 pub(crate) use request::read_request;
 pub use request::{InteractiveProfile, RunRequest};
 pub use skill::{SchemaTexts, Skill};

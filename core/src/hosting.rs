@@ -10,6 +10,7 @@ use crate::lifecycle::run::Run;
 use crate::types::codes::Code;
 use crate::types::effect::{Action, Effect};
 use crate::types::event::{Event, TurnReport};
+pub use job::{Job, RequestKind, read_job, request_event};
 
 /// Whether an effect is to be performed, asked right before it would be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -53,12 +54,12 @@ pub enum RetriesExhausted {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecoveryFacts {
-    /// The process in [`crate::OwnedResources::process`] is alive.
+    /// The process in [`crate::lifecycle::OwnedResources::process`] is alive.
     #[serde(default)]
     pub process_alive: bool,
-    /// The effect in [`crate::PendingEffects::turn_effect_id`] was noted as begun before the restart.
+    /// The effect in [`crate::lifecycle::PendingEffects::turn_effect_id`] was noted as begun before the restart.
     pub begun: bool,
-    /// The slot in [`crate::OwnedResources::slot_id`] could not be held: another run may have it by now.
+    /// The slot in [`crate::lifecycle::OwnedResources::slot_id`] could not be held: another run may have it by now.
     #[serde(default)]
     pub slot_lost: bool,
 }

@@ -34,65 +34,44 @@
 //! ```
 //!
 //! # Reading order
-//! `types` is the data; `lifecycle::transition` is the state machine; `turn` says what a finished turn means, `admission` how a
-//! skill and a request become a plan. Imports point one way:
-//! types <- json <- schema, agents <- admission <- turn <- lifecycle <- persist <- inspect, hosting.
+//! 1. [`types`]: the data that crosses the boundary, such as [`Event`], [`Effect`] and [`Receipt`].
+//! 2. [`admission`]: how a [`Skill`] and a [`RunRequest`] become a [`Plan`], or an [`AdmissionError`] with every problem.
+//! 3. [`lifecycle`]: the [`Run`] and its state machine. [`turn`]: what a finished turn means, with [`agents`] (their streams),
+//!    [`json`] (strict, and found in prose) and [`schema`] (outputs) below it.
+//! 4. [`persist`]: snapshots and the [`Journal`]. [`inspect`]: what clients and operators see. [`hosting`]: what every host asks.
+//!
+//! Imports point one way: types <- json <- schema, agents <- admission <- turn <- lifecycle <- persist <- inspect, hosting.
+//!
+//! # Features
+//! All but `host-validator` are on by default: `schema-engine` (without it the host brings a validator), `streams` (decoders of
+//! agents' output), `observe` (measurements with each step) and `flat-documents` (outputs are checked without a tree of them).
 
-mod admission;
+pub mod admission;
 #[cfg(feature = "streams")]
-mod agents;
-mod hosting;
-mod inspect;
-mod json;
-mod lifecycle;
-mod persist;
-mod schema;
-mod text;
-mod turn;
-mod types;
+pub mod agents;
+pub mod hosting;
+pub mod inspect;
+pub mod json;
+pub mod lifecycle;
+pub mod persist;
+pub mod schema;
+pub mod text;
+pub mod turn;
+pub mod types;
 
-pub use admission::plan::{Plan, PlanSettings};
-pub use admission::{
-    AdmissionError, HostSettings, InteractiveProfile, Problem, RunRequest, SchemaTexts, Skill, SkillView, admit,
-    describe_skill,
-};
+#[doc(inline)]
+pub use admission::{AdmissionError, HostSettings, Plan, Problem, RunRequest, Skill, admit};
 #[cfg(feature = "streams")]
-pub use agents::{Decoded, Piece, Progress, Sticky, StreamDecoder, decode_stream};
-pub use hosting::job::{Job, RequestKind, read_job, request_event};
-pub use hosting::{
-    Attach, EffectStatus, Perform, RecoveryFacts, RecoveryPlan, RetriesExhausted, run_of_slot, unreadable_report,
+#[doc(inline)]
+pub use agents::StreamDecoder;
+#[doc(inline)]
+pub use inspect::StatusView;
+#[doc(inline)]
+pub use lifecycle::Run;
+#[doc(inline)]
+pub use persist::Journal;
+#[doc(inline)]
+pub use types::{
+    Action, Check, Code, Decision, Effect, Event, EventRejected, InteractionRecord, Limits, LoadError, Mode,
+    PendingInteraction, Profile, Reason, Receipt, Reply, Status, Timestamp, Transition, TurnReport,
 };
-#[doc(hidden)]
-pub use inspect::explain::reading_steps;
-pub use inspect::explain::{Explanation, WhyNot, evaluate_turn};
-pub use inspect::timeline::TimelineEntry;
-pub use inspect::views::{Allowed, AllowedRequest, InteractionView, OptionView, PendingView, StatusView};
-pub use json::{Document, Map, Value, json_text, parse_json};
-pub use lifecycle::run::{OwnedResources, PendingEffects, Run};
-pub use persist::journal::{JOURNAL_VERSION, Journal, Replayed, replay};
-pub use persist::snapshot::SNAPSHOT_VERSION;
-#[cfg(feature = "host-validator")]
-pub use schema::use_schema_engine;
-pub use schema::{Check as SchemaCheck, OutputSchema, SchemaEngine, SchemaProblem, SchemaValidator};
-pub use text::display_text;
-pub use turn::patch::{InstructionTemplate, append_instructions};
-pub use types::codes::{Code, CodeInfo, CodeKind, Note};
-pub use types::decision::{
-    Check, CheckResult, Decision, Evaluation, Evidence, Gate, Marker, OutputState, ProcessFailure, Reason, Source,
-    Verdict, Violation,
-};
-pub use types::effect::{Action, Effect, Notification, ResumeFrom};
-pub use types::event::{DONE_MARKER, Event, Message, Origin, Reply, TurnReport, Usage};
-pub use types::interaction::{
-    ChoiceOption, FreeForm, InteractionKind, InteractionRecord, PendingInteraction, Question, ResolutionMode,
-};
-pub use types::limits::Limits;
-pub use types::load_error::LoadError;
-#[cfg(feature = "observe")]
-pub use types::observation::{DecisionSummary, Observation};
-pub use types::plan::{InterruptedTurn, Mode, Profile, SoftCompletion};
-pub use types::receipt::{EventRejected, Receipt, ReceiptKind, Resolved};
-pub use types::state::{Outcome, RunError, Status};
-pub use types::stream::{Stream, StreamFormat};
-pub use types::time::Timestamp;
-pub use types::transition::{JournalEntry, Transition};

@@ -8,3 +8,5 @@ pub(crate) mod replies;
 pub(crate) mod run;
 pub(crate) mod transition;
 pub(crate) mod wait;
+
+pub use run::{OwnedResources, PendingEffects, Run};

@@ -3,3 +3,6 @@
 pub(crate) mod digest;
 pub(crate) mod journal;
 pub(crate) mod snapshot;
+
+pub use journal::{JOURNAL_VERSION, Journal, Replayed, replay};
+pub use snapshot::SNAPSHOT_VERSION;

@@ -5,3 +5,5 @@ pub(crate) mod gate;
 pub(crate) mod patch;
 pub(crate) mod question;
 pub(crate) mod yaml;
+
+pub use patch::{InstructionTemplate, append_instructions};

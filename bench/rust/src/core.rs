@@ -4,9 +4,12 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use turnlatch::admission::SchemaTexts;
+use turnlatch::agents::decode_stream;
+use turnlatch::persist::replay;
+use turnlatch::types::{Stream, StreamFormat};
 use turnlatch::{
-    Event, HostSettings, Journal, Plan, Reply, Run, RunRequest, SchemaTexts, Skill, Stream, StreamFormat, Timestamp,
-    Transition, TurnReport, admit, decode_stream, replay,
+    Event, HostSettings, Journal, Plan, Reply, Run, RunRequest, Skill, Timestamp, Transition, TurnReport, admit,
 };
 
 use crate::Case;

@@ -55,7 +55,7 @@ pub struct PendingEffects {
     pub effects: Vec<Effect>,
     /// Everything else of this run that the host still has is to be given back or ended.
     pub keep: OwnedResources,
-    /// The id of the effect that begins the turn under way: if the host has noted it as begun, [`crate::RecoveryFacts::begun`] is true.
+    /// The id of the effect that begins the turn under way: if the host has noted it as begun, [`crate::hosting::RecoveryFacts::begun`] is true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn_effect_id: Option<String>,
 }

@@ -60,7 +60,7 @@ pub struct ChoiceOption {
 pub struct Question {
     /// How to show it.
     pub kind: InteractionKind,
-    /// The question as the agent wrote it; never shown without care, see [`crate::display_text`].
+    /// The question as the agent wrote it; never shown without care, see [`crate::text::display_text`].
     pub prompt: String,
     /// Answers the agent suggests.
     pub options: Vec<ChoiceOption>,

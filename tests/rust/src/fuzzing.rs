@@ -12,7 +12,8 @@ pub mod streams;
 pub mod turns;
 
 use serde_json::{Map, Value};
-use turnlatch::{LoadError, display_text};
+use turnlatch::LoadError;
+use turnlatch::text::display_text;
 
 use crate::{expand, vector_files};
 

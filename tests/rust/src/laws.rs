@@ -1,10 +1,9 @@
 //! What is true of every run, and of every step: written from the spec, through the public interface only.
 
 use serde_json::{Value, json};
-use turnlatch::{
-    Action, Code, EventRejected, Mode, Observation, Outcome, Plan, Profile, Receipt, ReceiptKind, ResolutionMode, Run,
-    Status, Transition,
-};
+use turnlatch::types::Observation;
+use turnlatch::types::{Outcome, ReceiptKind, ResolutionMode};
+use turnlatch::{Action, Code, EventRejected, Mode, Plan, Profile, Receipt, Run, Status, Transition};
 
 /// What is true of a run wherever it is.
 ///

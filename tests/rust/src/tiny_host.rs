@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use turnlatch::{Action, Effect, Event, Profile, RecoveryFacts, Run, Status, Timestamp};
+use turnlatch::hosting::RecoveryFacts;
+use turnlatch::{Action, Effect, Event, Profile, Run, Status, Timestamp};
 
 /// A host of one run. A fault of the core that only a host can notice makes it panic.
 #[derive(Clone, Debug)]

@@ -3,11 +3,17 @@
 use crate::{laws, tamper};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use turnlatch::admission::{SchemaTexts, describe_skill};
+use turnlatch::agents::{Sticky, decode_stream};
+use turnlatch::hosting::{RequestKind, read_job, request_event, run_of_slot, unreadable_report};
+use turnlatch::inspect::evaluate_turn;
+use turnlatch::persist::replay;
+use turnlatch::text::display_text;
+use turnlatch::turn::{InstructionTemplate, append_instructions};
+use turnlatch::types::{Stream, StreamFormat};
 use turnlatch::{
-    Code, Effect, Event, EventRejected, HostSettings, InstructionTemplate, Journal, Limits, Mode, Plan, RequestKind,
-    Run, RunRequest, SchemaTexts, Skill, Sticky, Stream, StreamDecoder, StreamFormat, Timestamp, Transition, admit,
-    append_instructions, decode_stream, describe_skill, display_text, evaluate_turn, read_job, replay, request_event,
-    run_of_slot, unreadable_report,
+    Code, Effect, Event, EventRejected, HostSettings, Journal, Limits, Mode, Plan, Run, RunRequest, Skill,
+    StreamDecoder, Timestamp, Transition, admit,
 };
 
 /// A file of vectors.

@@ -3,7 +3,8 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use serde_json::{Value, json};
-use turnlatch::{Code, Event, ReceiptKind, Reply, ResolutionMode, Run, Status, Timestamp, TurnReport};
+use turnlatch::types::{ReceiptKind, ResolutionMode};
+use turnlatch::{Code, Event, Reply, Run, Status, Timestamp, TurnReport};
 use turnlatch_tests::diagram::{ARROWS, Arrow, TURNS, effects, has_deadline};
 use turnlatch_tests::hostile::{Setting, turn_outcome};
 use turnlatch_tests::{TinyHost, laws};

@@ -1,6 +1,7 @@
 //! Reading a turn takes work in proportion to its size, on every text that was made to prevent it (OUT-3).
 
-use turnlatch::{Plan, TurnReport, reading_steps};
+use turnlatch::inspect::reading_steps;
+use turnlatch::{Plan, TurnReport};
 use turnlatch_tests::hostile::{HostileText, hostile_texts, plans};
 
 #[test]

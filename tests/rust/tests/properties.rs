@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use proptest::collection::vec;
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, proptest};
 use proptest::sample::select;
-use turnlatch::{Event, Journal, Mode, ReceiptKind, ResolutionMode, Run, Status, Timestamp, replay};
+use turnlatch::persist::replay;
+use turnlatch::types::{ReceiptKind, ResolutionMode};
+use turnlatch::{Event, Journal, Mode, Run, Status, Timestamp};
 use turnlatch_tests::hostile::{Case, Seen, Setting, Throw, plans};
 use turnlatch_tests::{Loss, TinyHost, laws};
 

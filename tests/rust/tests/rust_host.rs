@@ -1,10 +1,10 @@
 //! What a host in Rust can call and no vector comes to.
 
 use serde_json::{Value, json};
-use turnlatch::{
-    Event, FreeForm, HostSettings, Journal, JournalEntry, Limits, Mode, OutputSchema, Run, RunRequest, SchemaCheck,
-    Skill, Timestamp, TurnReport, Verdict, admit, parse_json,
-};
+use turnlatch::json::parse_json;
+use turnlatch::schema::{Check, OutputSchema};
+use turnlatch::types::{FreeForm, JournalEntry, Verdict};
+use turnlatch::{Event, HostSettings, Journal, Limits, Mode, Run, RunRequest, Skill, Timestamp, TurnReport, admit};
 
 fn host() -> HostSettings {
     HostSettings::with_engines(["codex"])
@@ -127,10 +127,10 @@ fn a_schema_checks_values_up_to_the_depth_that_json_may_have() {
     let schema = OutputSchema::compile("{}", &Limits::default()).expect("a schema");
     assert!(schema.can_check());
     let nested = |depth: usize| (0..depth).fold(json!(1), |inner, _| json!([inner]));
-    assert_eq!(schema.check(&json!({"a": 1})), SchemaCheck::Valid);
-    assert_eq!(schema.check(&nested(Limits::MAX_JSON_DEPTH)), SchemaCheck::Valid);
+    assert_eq!(schema.check(&json!({"a": 1})), Check::Valid);
+    assert_eq!(schema.check(&nested(Limits::MAX_JSON_DEPTH)), Check::Valid);
     for more in 1..3 {
-        assert_eq!(schema.check(&nested(Limits::MAX_JSON_DEPTH + more)), SchemaCheck::TooMuchWork, "{more} more");
+        assert_eq!(schema.check(&nested(Limits::MAX_JSON_DEPTH + more)), Check::TooMuchWork, "{more} more");
     }
 }
 

@@ -1,7 +1,8 @@
 //! Runs of one skill share their settings, as long as there are not too many, and no run ever has those of another.
 
 use serde_json::{Value, json};
-use turnlatch::{HostSettings, Plan, PlanSettings, RunRequest, Skill, admit};
+use turnlatch::admission::PlanSettings;
+use turnlatch::{HostSettings, Plan, RunRequest, Skill, admit};
 
 fn document(skill: &Skill) -> Value {
     let host = HostSettings::with_engines(["codex"]);

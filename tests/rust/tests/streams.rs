@@ -7,7 +7,9 @@ use proptest::collection::vec;
 use proptest::prelude::{ProptestConfig, Strategy, any, proptest};
 use proptest::sample::Index;
 use serde_json::Value;
-use turnlatch::{Decoded, StreamDecoder, StreamFormat};
+use turnlatch::StreamDecoder;
+use turnlatch::agents::Decoded;
+use turnlatch::types::StreamFormat;
 use turnlatch_tests::vector_files;
 
 /// What programs really printed, and what rows look like that nobody printed.

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use proptest::collection::vec;
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_oneof, proptest};
 use serde_json::{Value, json};
-use turnlatch::{DONE_MARKER, Evaluation, Marker, Plan, TurnReport, Verdict, evaluate_turn};
+use turnlatch::inspect::evaluate_turn;
+use turnlatch::types::{DONE_MARKER, Evaluation, Marker, Verdict};
+use turnlatch::{Plan, TurnReport};
 use turnlatch_tests::hostile::plans;
 
 fn config() -> ProptestConfig {

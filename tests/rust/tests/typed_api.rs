@@ -1,10 +1,10 @@
 //! Skills and requests made in Rust are checked as those of JSON text are.
 
 use serde_json::{Value, json};
-use turnlatch::{
-    AdmissionError, Code, HostSettings, InterruptedTurn, Limits, Mode, OutputSchema, Plan, Profile, RunRequest,
-    SchemaTexts, Skill, SoftCompletion, admit, describe_skill,
-};
+use turnlatch::admission::{SchemaTexts, describe_skill};
+use turnlatch::schema::OutputSchema;
+use turnlatch::types::{InterruptedTurn, SoftCompletion};
+use turnlatch::{AdmissionError, Code, HostSettings, Limits, Mode, Plan, Profile, RunRequest, Skill, admit};
 
 fn host() -> HostSettings {
     HostSettings::with_engines(["codex", "claude"])

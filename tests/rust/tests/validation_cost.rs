@@ -3,7 +3,8 @@
 
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
-use turnlatch::{Code, Limits, OutputSchema, SchemaCheck};
+use turnlatch::schema::{Check, OutputSchema};
+use turnlatch::{Code, Limits};
 use turnlatch_tests::gates;
 use turnlatch_tests::hostile_schemas::{DOUBLING, Dice, instance, schema};
 use turnlatch_tests::watched::{Watched, looks_of};
@@ -67,7 +68,7 @@ impl Tally {
         let mut has_stopped = false;
         for instance in instances {
             let check = compiled.check(instance);
-            if check == SchemaCheck::TooMuchWork {
+            if check == Check::TooMuchWork {
                 self.stopped += 1;
                 has_stopped = true;
                 continue;
@@ -75,7 +76,7 @@ impl Tally {
             self.verdicts += 1;
             let counted = compiled.counted_work(instance).unwrap_or_else(|| panic!("{name}: done, but not counted"));
             let (looks, is_valid) = looks_of(&watching, instance);
-            assert_eq!(check == SchemaCheck::Valid, is_valid, "{name}: {schema} on {instance}");
+            assert_eq!(check == Check::Valid, is_valid, "{name}: {schema} on {instance}");
             let percentage = looks * 100 / counted;
             assert!(
                 percentage <= MOST_LOOKS_FOR_A_HUNDRED,

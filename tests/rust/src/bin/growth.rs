@@ -6,9 +6,8 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use turnlatch::{
-    Event, HostSettings, Mode, Plan, Reply, Run, RunRequest, Skill, Timestamp, TurnReport, admit, decode_stream,
-};
+use turnlatch::agents::decode_stream;
+use turnlatch::{Event, HostSettings, Mode, Plan, Reply, Run, RunRequest, Skill, Timestamp, TurnReport, admit};
 use turnlatch_tests::hostile::hostile_texts;
 
 fn main() {
@@ -50,7 +49,7 @@ fn streams() {
     for size in TEXTS {
         let stdout = format!("{row}\n").repeat(size / row.len());
         let stream = serde_json::json!({"format": "codex-jsonl", "stdout": stdout, "exit_code": 0});
-        let stream = turnlatch::Stream::from_value(stream).expect("a stream");
+        let stream = turnlatch::types::Stream::from_value(stream).expect("a stream");
         counted("text", "a stream of rows", size, || drop(decode_stream(&stream)));
     }
 }

@@ -9,7 +9,8 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use turnlatch::{Action, Effect, Event, Perform, Plan, RecoveryFacts, Run, Timestamp, TurnReport};
+use turnlatch::hosting::{Perform, RecoveryFacts};
+use turnlatch::{Action, Effect, Event, Plan, Run, Timestamp, TurnReport};
 
 /// A host of one run. What has to survive a crash is in its folder.
 struct Host {

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use turnlatch::{Code, CodeKind, Outcome, Run, Status};
+use turnlatch::types::{CodeKind, Outcome};
+use turnlatch::{Code, Run, Status};
 
 use crate::transcript::Thrown;
 

@@ -1,7 +1,8 @@
 //! Whatever is handed back as a journal: refused, or what it replays to keeps every law.
 
 use serde_json::Value;
-use turnlatch::{Journal, Replayed, Run, replay};
+use turnlatch::persist::{Replayed, replay};
+use turnlatch::{Journal, Run};
 
 use super::snapshots::assert_answers;
 use super::{assert_load_error, choices, forgery, text, vector_steps};

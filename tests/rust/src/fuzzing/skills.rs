@@ -1,10 +1,10 @@
 //! What a skill's package and a client may send: admitted with a plan that holds, or refused with every problem told safely.
 
 use serde_json::Value;
-use turnlatch::{
-    HostSettings, Limits, Mode, OutputSchema, Problem, Run, RunRequest, SchemaCheck, SchemaTexts, Skill, Timestamp,
-    admit, describe_skill, parse_json,
-};
+use turnlatch::admission::{SchemaTexts, describe_skill};
+use turnlatch::json::parse_json;
+use turnlatch::schema::{Check, OutputSchema};
+use turnlatch::{HostSettings, Limits, Mode, Problem, Run, RunRequest, Skill, Timestamp, admit};
 
 use super::{PART, assert_safe, choices, joined, text, vector_steps};
 use crate::laws;
@@ -105,11 +105,11 @@ fn assert_schema(schema: &str, instance: &Value) {
         }
         Ok(compiled) => {
             let check = compiled.check(instance);
-            if let SchemaCheck::Invalid(violations) = &check {
+            if let Check::Invalid(violations) = &check {
                 assert!((1..=20).contains(&violations.len()), "{violations:?}");
                 violations.iter().for_each(|violation| assert_safe(&violation.message));
             }
-            assert_ne!(check, SchemaCheck::NoValidator, "there is an engine");
+            assert_ne!(check, Check::NoValidator, "there is an engine");
             // White space makes another text of it, which is not found among the schemas in use.
             let again = OutputSchema::compile(&format!("{schema} "), &Limits::default()).expect("the same schema");
             assert_eq!(again.check(instance), check, "the same schema decides the same");

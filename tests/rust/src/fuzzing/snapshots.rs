@@ -1,7 +1,8 @@
 //! Whatever is handed back as a snapshot: refused, or a run that keeps every law from there on.
 
 use serde_json::Value;
-use turnlatch::{RecoveryFacts, Run, Status, Timestamp};
+use turnlatch::hosting::RecoveryFacts;
+use turnlatch::{Run, Status, Timestamp};
 
 use super::{assert_load_error, choices, forgery, text, vector_steps};
 use crate::hostile::Throw;

@@ -1,7 +1,9 @@
 //! What an agent's program may print, in every format: however it is cut, it says the same, and what is kept is bounded.
 
 use serde_json::Value;
-use turnlatch::{Decoded, Event, Piece, Sticky, Stream, StreamDecoder, StreamFormat, decode_stream};
+use turnlatch::agents::{Decoded, Piece, Sticky, decode_stream};
+use turnlatch::types::{Stream, StreamFormat};
+use turnlatch::{Event, StreamDecoder};
 
 use super::{PART, assert_safe, choices, joined, text, vector_steps};
 

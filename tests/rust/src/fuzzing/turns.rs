@@ -1,10 +1,12 @@
 //! What an agent may write, in every mode: the gates follow from the evidence, and the evidence from its own words.
 
 use serde_json::Value;
-use turnlatch::{
-    DONE_MARKER, Decision, Evaluation, Event, Gate, InstructionTemplate, Marker, Message, Mode, OutputState, Plan,
-    SoftCompletion, TurnReport, Verdict, append_instructions, display_text, evaluate_turn, parse_json, reading_steps,
-};
+use turnlatch::inspect::{evaluate_turn, reading_steps};
+use turnlatch::json::parse_json;
+use turnlatch::text::display_text;
+use turnlatch::turn::{InstructionTemplate, append_instructions};
+use turnlatch::types::{DONE_MARKER, Evaluation, Gate, Marker, Message, OutputState, SoftCompletion, Verdict};
+use turnlatch::{Decision, Event, Mode, Plan, TurnReport};
 
 use super::{choices, joined, text, vector_steps};
 use crate::hostile::plans;

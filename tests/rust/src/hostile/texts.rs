@@ -1,6 +1,7 @@
 //! Texts an agent could write to make reading slow: each is easy to make n bytes long.
 
-use turnlatch::{Message, TurnReport};
+use turnlatch::TurnReport;
+use turnlatch::types::Message;
 
 /// A text of any length that is unpleasant to read.
 #[derive(Clone, Debug)]

@@ -3,7 +3,9 @@
 use std::fmt;
 
 use serde_json::{Value, json};
-use turnlatch::{Event, EventRejected, Message, Reply, Run, Status, Timestamp, Transition, TurnReport, evaluate_turn};
+use turnlatch::inspect::evaluate_turn;
+use turnlatch::types::Message;
+use turnlatch::{Event, EventRejected, Reply, Run, Status, Timestamp, Transition, TurnReport};
 
 use super::plans::{Setting, plans};
 
