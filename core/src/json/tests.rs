@@ -1,0 +1,60 @@
+use super::*;
+
+fn check(text: &str, expected: Result<&str, Fault>) {
+    let found = parse_value(text, 4).map(|value| value.to_string());
+    assert_eq!(found, expected.map(str::to_owned), "{text}");
+}
+
+#[test]
+fn takes_strict_json_and_nothing_else() {
+    check(" {\"b\":1,\"a\":[true,null,\"x\"]}\r\n", Ok("{\"b\":1,\"a\":[true,null,\"x\"]}"));
+    check("\u{feff}{}", Ok("{}"));
+    check("[18446744073709551615,-9223372036854775808]", Ok("[18446744073709551615,-9223372036854775808]"));
+    check("\"\\ud83d\\ude00\"", Ok("\"😀\""));
+    check("[[[[1]]]]", Ok("[[[[1]]]]"));
+    for bad in [
+        "",
+        "{",
+        "{,}",
+        "{\"a\"}",
+        "{\"a\":}",
+        "{\"a\":1,}",
+        "[1,]",
+        "[1 2]",
+        "{a:1}",
+        "{'a':1}",
+        "nul",
+        "01",
+        "1.",
+        ".5",
+        "+1",
+        "1e",
+        "-",
+        "\"a",
+        "\"\n\"",
+        "\"\\x\"",
+        "\"\\u12g4\"",
+        "{\"a\":1}}",
+        "{\"a\":1]",
+        "[1}",
+        "NaN",
+        "\u{a0}1",
+        "// c\n1",
+        "\"\\u+123\"",
+    ] {
+        check(bad, Err(Fault::Syntax));
+    }
+    check("[[[[[1]]]]]", Err(Fault::TooDeep));
+    check("{\"a\":{\"b\":1,\"\\u0062\":2}}", Err(Fault::DuplicateKey));
+    check("18446744073709551616", Err(Fault::NumberOutOfRange));
+    check("-9223372036854775809", Err(Fault::NumberOutOfRange));
+    check("1e400", Err(Fault::NumberOutOfRange));
+    check("\"\\ud83d\"", Err(Fault::LoneSurrogate));
+    check("\"\\ude00\\ud83d\"", Err(Fault::LoneSurrogate));
+}
+
+#[test]
+fn depth_is_found_without_recursion() {
+    assert_eq!(depth(&serde_json::json!([1, {"a": [[]]}])), 4);
+    assert_eq!(depth(&serde_json::json!("x")), 0);
+}
