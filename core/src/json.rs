@@ -12,7 +12,9 @@ mod flat;
 mod instance;
 #[cfg(feature = "streams")]
 mod outline;
+mod read;
 mod scanner;
+pub(crate) mod strict;
 mod strings;
 #[cfg(not(feature = "flat-documents"))]
 mod tree;
@@ -124,21 +126,6 @@ pub(crate) fn whole_number(value: &Value) -> Option<u64> {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked on the line above")]
         whole.then_some(number as u64)
     })
-}
-
-/// How deep a value that came from outside is nested, found without recursion.
-pub(crate) fn depth(value: &Value) -> usize {
-    let mut deepest = 0;
-    let mut open = vec![(value, 1)];
-    while let Some((value, level)) = open.pop() {
-        match value {
-            Value::Array(items) => open.extend(items.iter().map(|item| (item, level + 1))),
-            Value::Object(members) => open.extend(members.values().map(|member| (member, level + 1))),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => continue,
-        }
-        deepest = deepest.max(level);
-    }
-    deepest
 }
 
 /// 2^53: beyond it a float does not say which whole number it is.

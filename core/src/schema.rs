@@ -32,7 +32,7 @@ use crate::json::json_text;
 use crate::json::{self, Document, Value};
 use crate::text::{display_text, head};
 use crate::types::codes::Code;
-use crate::types::limits::Limits;
+use crate::types::limits::{self, Limits};
 
 /// A compiled schema; cheap to clone.
 #[derive(Clone)]
@@ -137,7 +137,7 @@ impl OutputSchema {
     /// Checks an instance.
     #[must_use]
     pub fn check(&self, instance: &Value) -> Check {
-        if json::depth(instance) > Limits::MAX_JSON_DEPTH {
+        if limits::depth(instance) > Limits::MAX_JSON_DEPTH {
             return Check::TooMuchWork;
         }
         // What was written from a value has no key twice.

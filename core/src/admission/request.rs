@@ -3,6 +3,7 @@
 use serde::de::DeserializeOwned;
 
 use super::{Problem, RunRequest, found, is_run_id};
+use crate::json::strict::from_value;
 use crate::json::{self, Map, Value};
 use crate::text;
 use crate::types::codes::{Code, Note};
@@ -10,7 +11,6 @@ use crate::types::limits::Limits;
 use crate::types::plan::{
     DEFAULT_SESSION_TIMEOUT_SEC, InterruptedTurn, MAX_SESSION_TIMEOUT_SEC, Mode, Profile, SoftCompletion,
 };
-use crate::types::strict::from_value;
 
 /// A request as far as it could be read.
 pub(super) struct Options {

@@ -52,9 +52,3 @@ fn takes_strict_json_and_nothing_else() {
     check("\"\\ud83d\"", Err(Fault::LoneSurrogate));
     check("\"\\ude00\\ud83d\"", Err(Fault::LoneSurrogate));
 }
-
-#[test]
-fn depth_is_found_without_recursion() {
-    assert_eq!(depth(&serde_json::json!([1, {"a": [[]]}])), 4);
-    assert_eq!(depth(&serde_json::json!("x")), 0);
-}

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::admission::plan::Plan;
 use crate::json::json_text;
+use crate::json::strict::{Invalid, from_value};
 use crate::json::{self, MAX_DOCUMENT_DEPTH, Value};
 use crate::lifecycle::invariants;
 use crate::lifecycle::run::{Prepared, Run};
@@ -16,7 +17,6 @@ use crate::types::codes::Code;
 use crate::types::effect::Effect;
 use crate::types::event::{Event, RecordedTurn};
 use crate::types::load_error::LoadError;
-use crate::types::strict::{Invalid, from_value};
 use crate::types::time::Timestamp;
 
 /// The version of the format that this version of the library writes.

@@ -15,6 +15,7 @@ use crate::text;
 use crate::turn::question::{self, AskForm};
 use crate::types::codes::{Code, Note};
 use crate::types::event::{DONE_MARKER, TurnReport, or_null};
+use crate::types::limits;
 use objects::{Contents, FoundObject, Markers};
 use serde::{Deserialize, Serialize};
 
@@ -175,7 +176,7 @@ impl<'r> Reader<'r> {
 
     /// A value that the host already has (OUT-1).
     fn host_value(&mut self, value: &Value) {
-        if json::depth(value) > self.plan.limits.json_depth {
+        if limits::depth(value) > self.plan.limits.json_depth {
             self.fault = Some(Fault::TooDeep);
             return;
         }

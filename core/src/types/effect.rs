@@ -3,12 +3,9 @@
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess};
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
 
 use crate::text::push_number;
-use crate::types::receipt::EventRejected;
 use crate::types::state::Status;
-use crate::types::strict;
 use crate::types::tagged::{self, Tagged};
 use crate::types::time::Timestamp;
 
@@ -165,16 +162,6 @@ impl<'de> Tagged<'de> for Effect {
             _ => return Err(A::Error::custom("has no effect's name as its `type`")),
         };
         Ok(Effect { action, id: members.id })
-    }
-}
-
-impl Effect {
-    /// Reads back an effect that the core has emitted, from a host that asks about it.
-    ///
-    /// # Errors
-    /// [`EventRejected`] with `EVENT_MALFORMED` if it is none.
-    pub fn from_value(value: Value) -> Result<Effect, EventRejected> {
-        strict::from_value(value).map_err(|invalid| EventRejected::malformed(invalid.sentence("the effect")))
     }
 }
 

@@ -3,17 +3,15 @@
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess};
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
-use crate::json::{self, Value, json_text};
 use crate::text;
 use crate::turn::gate::Judged;
 use crate::types::codes::{Code, Note};
-use crate::types::limits::Limits;
+use crate::types::limits::{self, Limits};
 use crate::types::receipt::EventRejected;
 use crate::types::stream::Stream;
-use crate::types::strict;
 use crate::types::tagged::{self, NoMembers, Tagged};
-use crate::types::time::Timestamp;
 
 /// Something that happened. `reply` and `cancel` are requests and can be rejected; the others are facts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -166,35 +164,12 @@ impl Reply {
     pub(crate) fn response_text(&self) -> String {
         match &self.response {
             Value::String(text) => text.clone(),
-            other => json_text(other),
+            other => other.to_string(),
         }
     }
 }
 
 impl Event {
-    /// Reads an event from its JSON text.
-    ///
-    /// # Errors
-    /// [`EventRejected`] with `EVENT_MALFORMED` if it is not one event in the documented form.
-    pub fn from_json(text: &str) -> Result<Event, EventRejected> {
-        Event::from_value(parse(text)?)
-    }
-
-    /// Reads an event from a value that a binding made of its runtime's own data.
-    ///
-    /// # Errors
-    /// [`EventRejected`] with `EVENT_MALFORMED` if it is not one event in the documented form.
-    pub fn from_value(value: Value) -> Result<Event, EventRejected> {
-        // These stand in journals only.
-        if let Some(name @ ("created" | "turn_decided")) = value.get("type").and_then(Value::as_str) {
-            return Err(EventRejected::malformed(format!("the event {}", not_an_event(name))));
-        }
-        let event: Event =
-            strict::from_value(value).map_err(|invalid| EventRejected::malformed(invalid.sentence("the event")))?;
-        event.check_form()?;
-        Ok(event)
-    }
-
     /// The report of a turn with the assistant's text, which a binding hands over beside it: a long text need not be
     /// written as JSON and read back.
     ///
@@ -235,7 +210,7 @@ impl Event {
                     "`idempotency_key` must have 1 to {MAX_KEY_CHARACTERS} characters"
                 )))
             }
-            Event::Reply(reply) if json::depth(&reply.response) > Limits::MAX_JSON_DEPTH => {
+            Event::Reply(reply) if limits::depth(&reply.response) > Limits::MAX_JSON_DEPTH => {
                 Err(EventRejected::malformed(format!("`response` is nested deeper than {}", Limits::MAX_JSON_DEPTH)))
             }
             Event::Cancel { reason: Some(reason) } if is_longer(reason, MAX_REASON_CHARACTERS) => {
@@ -315,18 +290,6 @@ impl TurnReport {
     }
 }
 
-impl Timestamp {
-    /// Reads a time from outside: a whole number of milliseconds in range.
-    ///
-    /// # Errors
-    /// [`EventRejected`] with `EVENT_MALFORMED` for anything else.
-    pub fn from_json(value: &Value) -> Result<Timestamp, EventRejected> {
-        json::whole_number(value).and_then(Timestamp::from_millis).ok_or_else(|| {
-            EventRejected::malformed("a time is a whole number of milliseconds from 0 to 9007199254740991")
-        })
-    }
-}
-
 impl<'de> Deserialize<'de> for Event {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Event, D::Error> {
         tagged::deserialize(deserializer)
@@ -399,12 +362,7 @@ fn is_no_output(output: &Option<Value>) -> bool {
     matches!(output, None | Some(Value::Null))
 }
 
-fn parse(text: &str) -> Result<Value, EventRejected> {
-    json::parse_value(text, MAX_EVENT_DEPTH)
-        .map_err(|fault| EventRejected::malformed(format!("the event cannot be read: {fault}")))
-}
-
-fn not_an_event(name: &str) -> String {
+pub(crate) fn not_an_event(name: &str) -> String {
     let names = "`slot_granted`, `turn_finished`, `reply`, `timer_fired`, `process_lost` or `cancel`";
     format!("must have the `type` {names}, found {}", text::quoted(name))
 }
@@ -418,8 +376,6 @@ fn is_longer(text: &str, characters: usize) -> bool {
 }
 
 const ONE_CONTENT: &str = "has at most one of `output`, `messages`, `text` and `stream`";
-/// An output that is too deep is judged, not lost; this only keeps the reading itself within bounds.
-const MAX_EVENT_DEPTH: usize = 2 * Limits::MAX_JSON_DEPTH;
 pub(crate) const MAX_KEY_CHARACTERS: usize = 256;
 pub(crate) const MAX_REASON_CHARACTERS: usize = 4096;
 const MAX_HANDLE_CHARACTERS: usize = 4096;
