@@ -6,8 +6,6 @@
 mod builder;
 #[cfg(feature = "flat-documents")]
 mod cursor;
-#[cfg(feature = "flat-documents")]
-mod flat;
 #[cfg(feature = "schema-engine")]
 mod instance;
 #[cfg(feature = "streams")]
@@ -16,6 +14,8 @@ mod read;
 mod scanner;
 pub(crate) mod strict;
 mod strings;
+#[cfg(feature = "flat-documents")]
+mod tape;
 #[cfg(not(feature = "flat-documents"))]
 mod tree;
 
@@ -26,16 +26,16 @@ use serde::Serialize;
 use crate::types::codes::Code;
 use crate::types::limits::Limits;
 pub(crate) use builder::build;
-#[cfg(feature = "flat-documents")]
-pub use flat::Document;
-#[cfg(feature = "flat-documents")]
-pub(crate) use flat::{Elements, Members, Node};
 #[cfg(feature = "schema-engine")]
-pub(crate) use instance::{BYTES_PER_UNIT, Instance, Look, size, text_size};
+pub(crate) use instance::{BYTES_PER_UNIT, Instance, JsonView, size, text_size};
 #[cfg(feature = "streams")]
 pub(crate) use outline::{Outline, string};
 pub(crate) use scanner::{Container, Member, Scanner, Shape};
 pub use serde_json::Value;
+#[cfg(feature = "flat-documents")]
+pub use tape::Document;
+#[cfg(feature = "flat-documents")]
+pub(crate) use tape::{Elements, Members, Node};
 #[cfg(not(feature = "flat-documents"))]
 pub use tree::Document;
 
@@ -44,7 +44,7 @@ pub type Map = serde_json::Map<String, Value>;
 
 /// Why a text is not JSON that can be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub(crate) enum JsonError {
     Syntax,
     NotAnObject,
     TooDeep,
@@ -53,48 +53,48 @@ pub(crate) enum Fault {
     LoneSurrogate,
 }
 
-impl Fault {
+impl JsonError {
     /// The diagnostic for it; plain bad syntax has none beside `OUTPUT_UNPARSABLE` itself.
     pub(crate) fn code(self) -> Option<Code> {
         match self {
-            Fault::Syntax | Fault::NotAnObject => None,
-            Fault::TooDeep => Some(Code::OutputTooDeep),
-            Fault::DuplicateKey => Some(Code::OutputDuplicateKey),
-            Fault::NumberOutOfRange => Some(Code::OutputNumberOutOfRange),
-            Fault::LoneSurrogate => Some(Code::OutputLoneSurrogate),
+            JsonError::Syntax | JsonError::NotAnObject => None,
+            JsonError::TooDeep => Some(Code::OutputTooDeep),
+            JsonError::DuplicateKey => Some(Code::OutputDuplicateKey),
+            JsonError::NumberOutOfRange => Some(Code::OutputNumberOutOfRange),
+            JsonError::LoneSurrogate => Some(Code::OutputLoneSurrogate),
         }
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for JsonError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            Fault::Syntax => "it is not valid JSON",
-            Fault::NotAnObject => "it is JSON, but not an object",
-            Fault::TooDeep => "it is nested deeper than the limit",
-            Fault::DuplicateKey => "a key stands twice in one object",
-            Fault::NumberOutOfRange => "a number is too large to be held",
-            Fault::LoneSurrogate => "a string has half of a surrogate pair",
+            JsonError::Syntax => "it is not valid JSON",
+            JsonError::NotAnObject => "it is JSON, but not an object",
+            JsonError::TooDeep => "it is nested deeper than the limit",
+            JsonError::DuplicateKey => "a key stands twice in one object",
+            JsonError::NumberOutOfRange => "a number is too large to be held",
+            JsonError::LoneSurrogate => "a string has half of a surrogate pair",
         })
     }
 }
 
 /// Reads a whole text as one JSON value: strict syntax, no key twice in an object, at most `max_depth` levels.
-pub(crate) fn parse_value(text: &str, max_depth: usize) -> Result<Value, Fault> {
+pub(crate) fn parse_value(text: &str, max_depth: usize) -> Result<Value, JsonError> {
     build(scanned(text, max_depth)?)
 }
 
 /// Reads a whole text as strictly, for a check against a schema.
-pub(crate) fn parse_document(text: &str, max_depth: usize) -> Result<Document<'_>, Fault> {
+pub(crate) fn parse_document(text: &str, max_depth: usize) -> Result<Document<'_>, JsonError> {
     Document::read(scanned(text, max_depth)?)
 }
 
 /// The part of a text that is one value, if the rest is white space.
-fn scanned(text: &str, max_depth: usize) -> Result<&str, Fault> {
+fn scanned(text: &str, max_depth: usize) -> Result<&str, JsonError> {
     let trimmed = trim(text);
     let mut scanner = Scanner::new(trimmed, max_depth);
     let end = scanner.value(0).map_err(|broken| broken.fault)?.end;
-    if end == trimmed.len() { Ok(trimmed) } else { Err(Fault::Syntax) }
+    if end == trimmed.len() { Ok(trimmed) } else { Err(JsonError::Syntax) }
 }
 
 /// Data as JSON text, without white space and with the members of objects in the order of their fields.

@@ -2,18 +2,12 @@
 
 #[cfg(feature = "schema-engine")]
 mod builtin;
+#[cfg(feature = "schema-engine")]
+mod cost;
 mod engine;
-#[cfg(all(feature = "schema-engine", feature = "flat-documents"))]
-mod flat;
-#[cfg(feature = "schema-engine")]
-mod graph;
-#[cfg(feature = "schema-engine")]
-mod guard;
-#[cfg(feature = "schema-engine")]
-mod pattern;
 mod shared;
-#[cfg(feature = "schema-engine")]
-mod work;
+#[cfg(all(feature = "schema-engine", feature = "flat-documents"))]
+mod tape;
 
 #[cfg(test)]
 #[cfg(feature = "schema-engine")]

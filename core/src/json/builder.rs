@@ -4,15 +4,15 @@ use std::fmt;
 
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use super::{Fault, Map, Value};
+use super::{JsonError, Map, Value};
 
 /// Reads a text that [`super::Scanner`] has accepted, and finds the keys that stand twice.
-pub(crate) fn build(scanned: &str) -> Result<Value, Fault> {
+pub(crate) fn build(scanned: &str) -> Result<Value, JsonError> {
     let mut deserializer = serde_json::Deserializer::from_str(scanned);
     // The scanner has bounded the depth.
     deserializer.disable_recursion_limit();
     // It has found every other fault, too.
-    deserializer.deserialize_any(UniqueKeys).map_err(|_| Fault::DuplicateKey)
+    deserializer.deserialize_any(UniqueKeys).map_err(|_| JsonError::DuplicateKey)
 }
 
 /// Builds a value; a key that stands twice in one object is an error.

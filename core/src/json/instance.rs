@@ -6,7 +6,7 @@ use super::Value;
 
 /// A value that a schema is checked against; a cheap handle.
 pub(crate) trait Instance<'i>: Copy {
-    fn look(self) -> Look<'i>;
+    fn view(self) -> JsonView<'i>;
 
     fn number(self) -> Option<Number>;
 
@@ -22,7 +22,7 @@ pub(crate) trait Instance<'i>: Copy {
 /// What a value is, with what can be had of it for nothing.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(not(feature = "flat-documents"), expect(dead_code, reason = "a tree is asked for some of it in other ways"))]
-pub(crate) enum Look<'i> {
+pub(crate) enum JsonView<'i> {
     Null,
     Bool(bool),
     Number,
@@ -34,14 +34,14 @@ pub(crate) enum Look<'i> {
 }
 
 impl<'i> Instance<'i> for &'i Value {
-    fn look(self) -> Look<'i> {
+    fn view(self) -> JsonView<'i> {
         match self {
-            Value::Null => Look::Null,
-            Value::Bool(value) => Look::Bool(*value),
-            Value::Number(_) => Look::Number,
-            Value::String(text) => Look::String(text),
-            Value::Array(items) => Look::Array(items.len()),
-            Value::Object(members) => Look::Object(members.len()),
+            Value::Null => JsonView::Null,
+            Value::Bool(value) => JsonView::Bool(*value),
+            Value::Number(_) => JsonView::Number,
+            Value::String(text) => JsonView::String(text),
+            Value::Array(items) => JsonView::Array(items.len()),
+            Value::Object(members) => JsonView::Object(members.len()),
         }
     }
 
@@ -64,11 +64,11 @@ impl<'i> Instance<'i> for &'i Value {
 
 /// The parts of a value, with long texts counted by their length; recursion is bounded by the depth of JSON texts.
 pub(crate) fn size<'i, I: Instance<'i>>(value: I) -> u64 {
-    match value.look() {
-        Look::Null | Look::Bool(_) | Look::Number => 1,
-        Look::String(text) => 1 + text_size(text.len()),
-        Look::Array(_) => value.elements().map(size).fold(1, u64::saturating_add),
-        Look::Object(_) => {
+    match value.view() {
+        JsonView::Null | JsonView::Bool(_) | JsonView::Number => 1,
+        JsonView::String(text) => 1 + text_size(text.len()),
+        JsonView::Array(_) => value.elements().map(size).fold(1, u64::saturating_add),
+        JsonView::Object(_) => {
             let sizes = value.members().map(|(name, member)| size(member).saturating_add(1 + text_size(name.len())));
             sizes.fold(1, u64::saturating_add)
         }

@@ -10,7 +10,7 @@ use serde::forward_to_deserialize_any;
 
 use super::scanner::Scanner;
 use super::strings::decoded;
-use super::{Fault, trim};
+use super::{JsonError, trim};
 
 /// A whole text that was read as strictly as [`super::parse_value`] reads it.
 pub(crate) struct Outline<'t> {
@@ -44,14 +44,14 @@ struct Children<'o> {
 
 impl<'t> Outline<'t> {
     /// Reads a whole text as one JSON value: strict syntax, no key twice in an object, at most `max_depth` levels.
-    pub(crate) fn read(text: &'t str, max_depth: usize) -> Result<Outline<'t>, Fault> {
+    pub(crate) fn read(text: &'t str, max_depth: usize) -> Result<Outline<'t>, JsonError> {
         let text = trim(text);
         let mut outline = Outline { text, nodes: Vec::with_capacity(USUAL_NODES), has_escaped_key: false };
         let end = outline.fill(&Scanner::new(text, max_depth), max_depth)?;
         let objects = outline.nodes.iter().enumerate().filter(|(_, node)| outline.first_byte(node) == Some(b'{'));
         match objects.into_iter().any(|(place, _)| outline.repeats_a_key(place)) {
-            true => Err(Fault::DuplicateKey),
-            false if end < text.len() => Err(Fault::Syntax),
+            true => Err(JsonError::DuplicateKey),
+            false if end < text.len() => Err(JsonError::Syntax),
             false => Ok(outline),
         }
     }
@@ -62,14 +62,14 @@ impl<'t> Outline<'t> {
     }
 
     /// Finds all nodes, and returns where the value ends.
-    fn fill(&mut self, scanner: &Scanner<'_>, max_depth: usize) -> Result<usize, Fault> {
+    fn fill(&mut self, scanner: &Scanner<'_>, max_depth: usize) -> Result<usize, JsonError> {
         let (mut at, mut depth, mut around) = (0, 0, OUTSIDE);
         'values: loop {
             at = scanner.skip_space(at);
             let start = at;
             if let Some(bracket @ (b'{' | b'[')) = scanner.byte(at) {
                 if depth == max_depth {
-                    return Err(Fault::TooDeep);
+                    return Err(JsonError::TooDeep);
                 }
                 depth += 1;
                 self.nodes.push(Node { start, end: start, next: around });
@@ -105,7 +105,7 @@ impl<'t> Outline<'t> {
                         depth -= 1;
                         around = self.close(around, at);
                     }
-                    _ => return Err(Fault::Syntax),
+                    _ => return Err(JsonError::Syntax),
                 }
             }
             return Ok(at);
@@ -113,14 +113,14 @@ impl<'t> Outline<'t> {
     }
 
     /// Reads a key and its colon; returns where its value may begin.
-    fn key(&mut self, scanner: &Scanner<'_>, at: usize) -> Result<usize, Fault> {
+    fn key(&mut self, scanner: &Scanner<'_>, at: usize) -> Result<usize, JsonError> {
         if scanner.byte(at) != Some(b'"') {
-            return Err(Fault::Syntax);
+            return Err(JsonError::Syntax);
         }
         let end = scanner.string(at).map_err(|(_, fault)| fault)?;
         let colon = scanner.skip_space(end);
         if scanner.byte(colon) != Some(b':') {
-            return Err(Fault::Syntax);
+            return Err(JsonError::Syntax);
         }
         self.has_escaped_key |= self.text.get(at..end).is_some_and(is_escaped);
         self.leaf(at..end);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::Fault;
+use super::JsonError;
 use super::strings::{decoded, end_of_simple};
 
 /// A value that [`Scanner`] read to its end, and what stands at its top level if it is an object.
@@ -34,10 +34,10 @@ pub(crate) struct Member {
 
 /// Where and why a text stopped being JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Broken {
+pub(crate) struct ScanError {
     /// The first byte that does not fit; nothing before it needs to be read again.
     pub(crate) at: usize,
-    pub(crate) fault: Fault,
+    pub(crate) fault: JsonError,
 }
 
 /// A strict reader that builds nothing: one pass, no recursion, and it knows where it failed.
@@ -90,7 +90,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// Reads the value that starts at `start`.
-    pub(crate) fn value(&mut self, start: usize) -> Result<Shape, Broken> {
+    pub(crate) fn value(&mut self, start: usize) -> Result<Shape, ScanError> {
         self.open.clear();
         let mut shape = Shape::default();
         let result = self.scan(start, &mut shape);
@@ -100,7 +100,7 @@ impl<'t> Scanner<'t> {
             Ok(end) => Ok(Shape { end, ..shape }),
             Err((at, fault)) => {
                 self.before_break = shape.known;
-                Err(Broken { at: at.max(start + 1).min(self.bytes.len()), fault })
+                Err(ScanError { at: at.max(start + 1).min(self.bytes.len()), fault })
             }
         }
     }
@@ -115,7 +115,7 @@ impl<'t> Scanner<'t> {
         &self.open
     }
 
-    fn scan(&mut self, start: usize, shape: &mut Shape) -> Result<usize, (usize, Fault)> {
+    fn scan(&mut self, start: usize, shape: &mut Shape) -> Result<usize, (usize, JsonError)> {
         let mut at = start;
         let mut expect = Expect::Value;
         let mut current: Option<OpenMember> = None;
@@ -150,7 +150,7 @@ impl<'t> Scanner<'t> {
                     }
                     let colon = self.skip_space(end);
                     if self.byte(colon) != Some(b':') {
-                        return Err((colon, Fault::Syntax));
+                        return Err((colon, JsonError::Syntax));
                     }
                     at = colon + 1;
                     expect = Expect::Value;
@@ -164,7 +164,7 @@ impl<'t> Scanner<'t> {
                 }
                 (Expect::Value | Expect::ValueOrEnd, Some(b'{' | b'[')) => {
                     if self.open.len() >= self.max_depth {
-                        return Err((at, Fault::TooDeep));
+                        return Err((at, JsonError::TooDeep));
                     }
                     let object = byte == Some(b'{');
                     self.open.push(if object { Container::Object } else { Container::Array });
@@ -176,7 +176,7 @@ impl<'t> Scanner<'t> {
                     at = self.scalar(at)?;
                     expect = Expect::CommaOrEnd;
                 }
-                _ => return Err((at, Fault::Syntax)),
+                _ => return Err((at, JsonError::Syntax)),
             }
             // A value has just ended.
             if self.open.is_empty() {
@@ -213,47 +213,47 @@ impl<'t> Scanner<'t> {
         self.wanted.iter().copied().find(|name| *name == raw)
     }
 
-    pub(super) fn scalar(&self, at: usize) -> Result<usize, (usize, Fault)> {
+    pub(super) fn scalar(&self, at: usize) -> Result<usize, (usize, JsonError)> {
         match self.byte(at) {
             Some(b'"') => self.string(at),
             Some(b'-' | b'0'..=b'9') => self.number(at),
             Some(b't') => self.word(at, "true"),
             Some(b'f') => self.word(at, "false"),
             Some(b'n') => self.word(at, "null"),
-            _ => Err((at, Fault::Syntax)),
+            _ => Err((at, JsonError::Syntax)),
         }
     }
 
-    fn word(&self, at: usize, word: &str) -> Result<usize, (usize, Fault)> {
+    fn word(&self, at: usize, word: &str) -> Result<usize, (usize, JsonError)> {
         let end = at + word.len();
-        if self.bytes.get(at..end) == Some(word.as_bytes()) { Ok(end) } else { Err((at, Fault::Syntax)) }
+        if self.bytes.get(at..end) == Some(word.as_bytes()) { Ok(end) } else { Err((at, JsonError::Syntax)) }
     }
 
-    pub(super) fn string(&self, quote: usize) -> Result<usize, (usize, Fault)> {
+    pub(super) fn string(&self, quote: usize) -> Result<usize, (usize, JsonError)> {
         let mut at = quote + 1;
         loop {
             at = end_of_simple(self.bytes, at);
             match self.byte(at) {
                 Some(b'"') => return Ok(at + 1),
                 Some(b'\\') => at = self.escape(at)?,
-                Some(_) | None => return Err((at, Fault::Syntax)),
+                Some(_) | None => return Err((at, JsonError::Syntax)),
             }
         }
     }
 
-    fn escape(&self, at: usize) -> Result<usize, (usize, Fault)> {
+    fn escape(&self, at: usize) -> Result<usize, (usize, JsonError)> {
         match self.byte(at + 1) {
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
             Some(b'u') => match self.hex(at + 2) {
                 Some(0xd800..=0xdbff) => match (self.bytes.get(at + 6..at + 8), self.hex(at + 8)) {
                     (Some(b"\\u"), Some(0xdc00..=0xdfff)) => Ok(at + 12),
-                    _ => Err((at, Fault::LoneSurrogate)),
+                    _ => Err((at, JsonError::LoneSurrogate)),
                 },
-                Some(0xdc00..=0xdfff) => Err((at, Fault::LoneSurrogate)),
+                Some(0xdc00..=0xdfff) => Err((at, JsonError::LoneSurrogate)),
                 Some(_) => Ok(at + 6),
-                None => Err((at, Fault::Syntax)),
+                None => Err((at, JsonError::Syntax)),
             },
-            _ => Err((at, Fault::Syntax)),
+            _ => Err((at, JsonError::Syntax)),
         }
     }
 
@@ -262,7 +262,7 @@ impl<'t> Scanner<'t> {
         if digits.bytes().all(|digit| digit.is_ascii_hexdigit()) { u32::from_str_radix(digits, 16).ok() } else { None }
     }
 
-    fn number(&self, start: usize) -> Result<usize, (usize, Fault)> {
+    fn number(&self, start: usize) -> Result<usize, (usize, JsonError)> {
         let mut at = start;
         if self.byte(at) == Some(b'-') {
             at += 1;
@@ -270,7 +270,7 @@ impl<'t> Scanner<'t> {
         at = match self.byte(at) {
             Some(b'0') => at + 1,
             Some(b'1'..=b'9') => self.digits(at),
-            _ => return Err((at, Fault::Syntax)),
+            _ => return Err((at, JsonError::Syntax)),
         };
         let whole = at;
         if self.byte(at) == Some(b'.') {
@@ -287,12 +287,12 @@ impl<'t> Scanner<'t> {
         } else {
             is_held(token)
         };
-        if held { Ok(at) } else { Err((start, Fault::NumberOutOfRange)) }
+        if held { Ok(at) } else { Err((start, JsonError::NumberOutOfRange)) }
     }
 
-    fn at_least_one_digit(&self, at: usize) -> Result<usize, (usize, Fault)> {
+    fn at_least_one_digit(&self, at: usize) -> Result<usize, (usize, JsonError)> {
         let end = self.digits(at);
-        if end > at { Ok(end) } else { Err((at, Fault::Syntax)) }
+        if end > at { Ok(end) } else { Err((at, JsonError::Syntax)) }
     }
 
     fn digits(&self, from: usize) -> usize {

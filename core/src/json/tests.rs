@@ -1,6 +1,6 @@
 use super::*;
 
-fn check(text: &str, expected: Result<&str, Fault>) {
+fn check(text: &str, expected: Result<&str, JsonError>) {
     let found = parse_value(text, 4).map(|value| value.to_string());
     assert_eq!(found, expected.map(str::to_owned), "{text}");
 }
@@ -42,13 +42,13 @@ fn takes_strict_json_and_nothing_else() {
         "// c\n1",
         "\"\\u+123\"",
     ] {
-        check(bad, Err(Fault::Syntax));
+        check(bad, Err(JsonError::Syntax));
     }
-    check("[[[[[1]]]]]", Err(Fault::TooDeep));
-    check("{\"a\":{\"b\":1,\"\\u0062\":2}}", Err(Fault::DuplicateKey));
-    check("18446744073709551616", Err(Fault::NumberOutOfRange));
-    check("-9223372036854775809", Err(Fault::NumberOutOfRange));
-    check("1e400", Err(Fault::NumberOutOfRange));
-    check("\"\\ud83d\"", Err(Fault::LoneSurrogate));
-    check("\"\\ude00\\ud83d\"", Err(Fault::LoneSurrogate));
+    check("[[[[[1]]]]]", Err(JsonError::TooDeep));
+    check("{\"a\":{\"b\":1,\"\\u0062\":2}}", Err(JsonError::DuplicateKey));
+    check("18446744073709551616", Err(JsonError::NumberOutOfRange));
+    check("-9223372036854775809", Err(JsonError::NumberOutOfRange));
+    check("1e400", Err(JsonError::NumberOutOfRange));
+    check("\"\\ud83d\"", Err(JsonError::LoneSurrogate));
+    check("\"\\ude00\\ud83d\"", Err(JsonError::LoneSurrogate));
 }

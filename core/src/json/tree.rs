@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Fault, Value, build};
+use super::{JsonError, Value, build};
 
 /// The JSON text of one value, read.
 #[derive(Debug)]
@@ -13,7 +13,7 @@ pub struct Document<'t> {
 
 impl<'t> Document<'t> {
     /// Reads a text that the scanner has accepted, and finds the keys that stand twice.
-    pub(crate) fn read(scanned: &'t str) -> Result<Document<'t>, Fault> {
+    pub(crate) fn read(scanned: &'t str) -> Result<Document<'t>, JsonError> {
         Ok(Document { text: scanned, value: build(scanned)? })
     }
 

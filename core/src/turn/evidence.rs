@@ -2,14 +2,14 @@
 //!
 //! Only the assistant's own words are read, once, and nothing is decided by searching a substring.
 
-mod debris;
-mod layout;
+mod markdown;
 mod objects;
 mod place;
+mod stray_brackets;
 
 use crate::admission::plan::Plan;
 use crate::json::json_text;
-use crate::json::{self, Document, Fault, Map, Value};
+use crate::json::{self, Document, JsonError, Map, Value};
 use crate::schema::{Check, Violation};
 use crate::text;
 use crate::turn::question::{self, AskForm};
@@ -121,7 +121,7 @@ pub(crate) fn read<'r>(plan: &'r Plan, report: &'r TurnReport) -> Found<'r> {
 struct Reader<'r> {
     plan: &'r Plan,
     output: Option<Output>,
-    fault: Option<Fault>,
+    fault: Option<JsonError>,
     /// How many more candidates are looked at.
     looks_left: usize,
     /// Markers that count, and `false` in the same places.
@@ -177,7 +177,7 @@ impl<'r> Reader<'r> {
     /// A value that the host already has (OUT-1).
     fn host_value(&mut self, value: &Value) {
         if limits::depth(value) > self.plan.limits.json_depth {
-            self.fault = Some(Fault::TooDeep);
+            self.fault = Some(JsonError::TooDeep);
             return;
         }
         let size = json_text(value).len();
@@ -328,7 +328,7 @@ impl<'r> Reader<'r> {
         &mut self,
         candidates: &[&'o FoundObject],
         text: &str,
-        fault: &mut Option<Fault>,
+        fault: &mut Option<JsonError>,
     ) -> Option<(&'o FoundObject, Output)> {
         for source in [Source::WholeText, Source::JsonFence, Source::Fence, Source::Prose] {
             let mut fallback = None;
@@ -356,7 +356,7 @@ impl<'r> Reader<'r> {
     }
 
     /// One of the candidates of a turn as an output. Behind one that takes too much work no other is looked at.
-    fn look_at(&mut self, text: String, source: Source) -> Result<Output, Fault> {
+    fn look_at(&mut self, text: String, source: Source) -> Result<Output, JsonError> {
         self.looks_left -= 1;
         let judged = self.judged(text, source);
         if judged.as_ref().is_ok_and(|output| output.check == Some(Check::TooMuchWork)) {
@@ -366,7 +366,7 @@ impl<'r> Reader<'r> {
     }
 
     /// An object as an output, unless a key stands twice in it.
-    fn judged(&self, text: String, source: Source) -> Result<Output, Fault> {
+    fn judged(&self, text: String, source: Source) -> Result<Output, JsonError> {
         let check = self.check(&Document::read(&text)?);
         Ok(Output { source, text, is_object: true, check })
     }

@@ -4,7 +4,7 @@ use super::*;
 fn behind_the_last_closing_bracket_only_what_was_meant_as_json_tells_something() {
     let told = |prose: &str, at: usize| {
         let unclosed = Unclosed::of(prose);
-        [None, Some(Fault::Syntax)].map(|fault| !unclosed.tells_nothing(at, fault))
+        [None, Some(JsonError::Syntax)].map(|fault| !unclosed.tells_nothing(at, fault))
     };
     assert_eq!(told("{a} {", 0), [true, true]);
     assert_eq!(told("[a] {", 2), [true, true]);

@@ -6,52 +6,52 @@
 use std::collections::BTreeMap;
 
 use super::graph::{Node, Union};
-use crate::json::{self, BYTES_PER_UNIT, Document, Instance, Look};
+use crate::json::{self, BYTES_PER_UNIT, Document, Instance, JsonView};
 
 /// The graph of an admitted schema, with what is known about it before any instance comes.
-pub(super) struct CostModel {
-    pub(super) nodes: Vec<Node>,
+pub(crate) struct CostModel {
+    pub(crate) nodes: Vec<Node>,
     /// Units per byte of text, for each pattern.
-    pub(super) pattern_weights: Vec<u64>,
+    pub(crate) pattern_weights: Vec<u64>,
     /// Bytes of each pattern.
-    pub(super) pattern_bytes: Vec<u64>,
+    pub(crate) pattern_bytes: Vec<u64>,
     /// Units per unit of instance size, for a schema that never leads back to itself.
     ///
     /// Such a schema unfolds into a finite tree, and each place of that tree meets each part of an instance at most once.
     /// So `weight * size` bounds the walk, and an ordinary check needs no walk at all: one pass over the instance to
     /// measure it, and one multiplication.
-    pub(super) weight: Option<u64>,
+    pub(crate) weight: Option<u64>,
 }
 
 /// What may be spent on saying valid or invalid.
-pub(super) const CHECK_BUDGET: u64 = 16_000_000;
+pub(crate) const CHECK_BUDGET: u64 = 16_000_000;
 /// What may be spent on listing violations; each can cost an allocation or ten, and all are made before the first is read.
-pub(super) const LIST_BUDGET: u64 = 400_000;
+pub(crate) const LIST_BUDGET: u64 = 400_000;
 /// Subschemas within subschemas during a check; each takes the validator up to a kilobyte of stack.
-pub(super) const MAX_NESTING: u64 = 512;
+pub(crate) const MAX_NESTING: u64 = 512;
 
 impl CostModel {
     /// Whether the validator can be asked for a verdict.
-    pub(super) fn allows_check(&self, instance: &Document<'_>) -> bool {
+    pub(crate) fn allows_check(&self, instance: &Document<'_>) -> bool {
         self.weight.is_some_and(|weight| weight.saturating_mul(instance.size()) <= CHECK_BUDGET)
             || self.counted(instance.root()).is_some()
     }
 
     /// What the walk counts for a verdict; none if that is more than may be spent.
-    pub(super) fn counted<'i>(&self, instance: impl Instance<'i>) -> Option<u64> {
+    pub(crate) fn counted<'i>(&self, instance: impl Instance<'i>) -> Option<u64> {
         let mut walk = Walk { left: CHECK_BUDGET, ..Walk::new(self) };
         walk.verdict(0, Part::Value(instance))?;
         Some(CHECK_BUDGET - walk.left)
     }
 
     /// Whether the validator can be asked for all violations.
-    pub(super) fn allows_list<'i>(&self, instance: impl Instance<'i>) -> bool {
+    pub(crate) fn allows_list<'i>(&self, instance: impl Instance<'i>) -> bool {
         let mut walk = Walk { left: LIST_BUDGET, ..Walk::new(self) };
         walk.list(0, Part::Value(instance)).is_some()
     }
 
     /// The weight of one visit to a node, without its subschemas, per unit of instance size.
-    pub(super) fn own_weight(&self, node: &Node) -> u64 {
+    pub(crate) fn own_weight(&self, node: &Node) -> u64 {
         let patterns = node.pattern_properties.iter().map(|(pattern, _)| self.pattern_weight(*pattern));
         let pattern = node.pattern.map_or(0, |pattern| self.pattern_weight(pattern));
         let meta = if node.metaschema { METASCHEMA } else { 0 };
@@ -74,7 +74,7 @@ enum Part<'i, I> {
 }
 
 struct Walk<'p> {
-    plan: &'p CostModel,
+    model: &'p CostModel,
     left: u64,
     nesting: u64,
     /// Bytes of the path to the current part.
@@ -89,8 +89,8 @@ type Spent = Option<()>;
 type Visit<'p, 'i, I> = fn(&mut Walk<'p>, u32, Part<'i, I>) -> Spent;
 
 impl<'p> Walk<'p> {
-    fn new(plan: &'p CostModel) -> Walk<'p> {
-        Walk { plan, left: 0, nesting: 0, path: 0, unions: 0 }
+    fn new(model: &'p CostModel) -> Walk<'p> {
+        Walk { model, left: 0, nesting: 0, path: 0, unions: 0 }
     }
 
     /// Counts a verdict on one part.
@@ -145,7 +145,7 @@ impl<'p> Walk<'p> {
         self.spend(self.path / BYTES_PER_UNIT + self.nesting / 4)?;
         self.spend(node.not_size)?;
         if let Some(pattern) = node.pattern {
-            self.spend(self.plan.pattern_bytes.get(pattern as usize).copied().unwrap_or_default() / BYTES_PER_UNIT)?;
+            self.spend(self.model.pattern_bytes.get(pattern as usize).copied().unwrap_or_default() / BYTES_PER_UNIT)?;
         }
         match part {
             Part::Value(value) if self.unions > 0 => self.spend(json::size(value)),
@@ -183,10 +183,10 @@ impl<'p> Walk<'p> {
 
     fn union<'i, I: Instance<'i>>(&mut self, union: &Union, part: Part<'i, I>) -> Spent {
         if let (Some((key, branches)), Part::Value(value)) = (&union.dispatch, part)
-            && let Look::Object(_) = value.look()
+            && let JsonView::Object(_) = value.view()
         {
-            let chosen = match value.member(key).map(I::look) {
-                Some(Look::String(text)) => branches.get(text),
+            let chosen = match value.member(key).map(I::view) {
+                Some(JsonView::String(text)) => branches.get(text),
                 _ => None,
             };
             return chosen.map_or(Some(()), |branch| self.verdict(*branch, part));
@@ -237,7 +237,7 @@ impl<'p> Walk<'p> {
 
     fn enter<'i, I: Instance<'i>>(&mut self, id: u32, part: Part<'i, I>) -> Option<&'p Node> {
         self.nesting += 1;
-        let node = self.plan.nodes.get(id as usize).filter(|_| self.nesting <= MAX_NESTING)?;
+        let node = self.model.nodes.get(id as usize).filter(|_| self.nesting <= MAX_NESTING)?;
         self.own(node, part)?;
         Some(node)
     }
@@ -246,17 +246,17 @@ impl<'p> Walk<'p> {
     fn own<'i, I: Instance<'i>>(&mut self, node: &Node, part: Part<'i, I>) -> Spent {
         self.spend(VISIT)?;
         let look = match part {
-            Part::Value(value) => value.look(),
-            Part::Name(text) => Look::String(text),
+            Part::Value(value) => value.view(),
+            Part::Name(text) => JsonView::String(text),
         };
         match look {
-            Look::String(text) => self.text(node, text)?,
-            Look::Object(_) => {
+            JsonView::String(text) => self.text(node, text)?,
+            JsonView::Object(_) => {
                 let names = u64::try_from(node.properties.len()).unwrap_or(u64::MAX);
                 let required = node.required.saturating_mul(LOOKUP);
                 self.spend(required.saturating_add(node.equality).saturating_add(names))?;
             }
-            Look::Array(_) => {
+            JsonView::Array(_) => {
                 self.spend(node.equality)?;
                 if node.unique
                     && let Part::Value(value) = part
@@ -264,7 +264,7 @@ impl<'p> Walk<'p> {
                     self.spend(uniqueness(value))?;
                 }
             }
-            Look::Null | Look::Bool(_) | Look::Number => self.spend(node.enum_items)?,
+            JsonView::Null | JsonView::Bool(_) | JsonView::Number => self.spend(node.enum_items)?,
         }
         if node.metaschema
             && let Part::Value(value) = part
@@ -284,7 +284,7 @@ impl<'p> Walk<'p> {
     }
 
     fn text_work(&self, pattern: u32, text: &str) -> u64 {
-        self.plan.pattern_weight(pattern).saturating_mul(length(text) + 1)
+        self.model.pattern_weight(pattern).saturating_mul(length(text) + 1)
     }
 
     /// A metaschema looks at each part of a value a bounded number of times, some levels of its own for each of depth.
@@ -304,10 +304,10 @@ impl<'p> Walk<'p> {
 /// Up to 15 elements are compared pairwise; more are hashed. The hash is weak where an author chooses the elements: arrays
 /// that differ only in their brackets collide, so do integers beyond 2^53, and the members of an object are joined by
 /// exclusive or. So everything but plain scalars is taken to collide.
-pub(super) fn uniqueness<'i>(array: impl Instance<'i>) -> u64 {
+pub(crate) fn uniqueness<'i>(array: impl Instance<'i>) -> u64 {
     let total = array.elements().map(json::size).fold(0, u64::saturating_add);
-    let length = match array.look() {
-        Look::Array(length) => u64::try_from(length).unwrap_or(u64::MAX),
+    let length = match array.view() {
+        JsonView::Array(length) => u64::try_from(length).unwrap_or(u64::MAX),
         _ => 0,
     };
     if length <= 15 {
@@ -321,13 +321,13 @@ pub(super) fn uniqueness<'i>(array: impl Instance<'i>) -> u64 {
 }
 
 fn hashes_weakly<'i>(value: impl Instance<'i>) -> bool {
-    match value.look() {
-        Look::Array(_) | Look::Object(_) => true,
-        Look::Number => value.number().is_some_and(|number| {
+    match value.view() {
+        JsonView::Array(_) | JsonView::Object(_) => true,
+        JsonView::Number => value.number().is_some_and(|number| {
             number.as_i64().is_some_and(|number| number.unsigned_abs() > EXACT)
                 || number.as_u64().is_some_and(|number| number > EXACT)
         }),
-        Look::Null | Look::Bool(_) | Look::String(_) => false,
+        JsonView::Null | JsonView::Bool(_) | JsonView::String(_) => false,
     }
 }
 
@@ -336,7 +336,7 @@ fn depth<'i>(value: impl Instance<'i>) -> u64 {
         let members = value.members().map(|(_, member)| depth(member));
         1 + value.elements().map(depth).chain(members).max().unwrap_or(0)
     };
-    if let Look::Array(_) | Look::Object(_) = value.look() { inner() } else { 0 }
+    if let JsonView::Array(_) | JsonView::Object(_) = value.view() { inner() } else { 0 }
 }
 
 fn bytes(text: &str) -> u64 {
@@ -349,17 +349,17 @@ fn length(text: &str) -> u64 {
 }
 
 /// The unfolded weights of a schema without cycles, given its nodes with every subschema before what leads to it.
-pub(super) fn unfolded_weight(plan: &CostModel, order: &[u32]) -> Option<u64> {
+pub(crate) fn unfolded_weight(model: &CostModel, order: &[u32]) -> Option<u64> {
     let mut known: BTreeMap<u32, Unfolded> = BTreeMap::new();
     for id in order {
-        let node = plan.nodes.get(*id as usize)?;
-        let unfolded = Unfolded::of(plan, node, &known);
+        let node = model.nodes.get(*id as usize)?;
+        let unfolded = Unfolded::of(model, node, &known);
         known.insert(*id, unfolded);
     }
     let root = known.get(&0)?;
     // Deeper than the nesting limit is for the walk to decide, and so is what does not grow with the size alone.
     let is_plain =
-        order.iter().all(|id| plan.nodes.get(*id as usize).is_some_and(|node| !node.unique && !node.metaschema));
+        order.iter().all(|id| model.nodes.get(*id as usize).is_some_and(|node| !node.unique && !node.metaschema));
     (is_plain && root.nesting <= MAX_NESTING).then_some(root.verdict)
 }
 
@@ -371,11 +371,11 @@ struct Unfolded {
 }
 
 impl Unfolded {
-    fn of(plan: &CostModel, node: &Node, known: &BTreeMap<u32, Unfolded>) -> Unfolded {
+    fn of(model: &CostModel, node: &Node, known: &BTreeMap<u32, Unfolded>) -> Unfolded {
         let get = |id: &u32| known.get(id).copied().unwrap_or_default();
         let verdicts = |ids: &[u32]| ids.iter().map(|id| get(id).verdict).fold(0, u64::saturating_add);
         let marks = |ids: &[u32]| ids.iter().map(|id| get(id).marks).fold(0, u64::saturating_add);
-        let own = plan.own_weight(node);
+        let own = model.own_weight(node);
         let reachable = node.reachable();
         let same = node.same_instance();
         let inner: Vec<u32> =

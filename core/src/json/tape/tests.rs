@@ -60,7 +60,7 @@ fn a_name_that_stands_twice_is_found_among_few_and_among_many() {
     for count in [1, 2, FEW - 1, FEW, FEW + 1, 100] {
         for last in ["k0", "\\u006b0"] {
             let text = names(count, last);
-            assert_eq!(Document::read(&text).map(|_| ()), Err(Fault::DuplicateKey), "{text}");
+            assert_eq!(Document::read(&text).map(|_| ()), Err(JsonError::DuplicateKey), "{text}");
         }
         assert!(Document::read(&names(count, "k")).is_ok());
     }

@@ -6,7 +6,7 @@ use super::*;
 use crate::schema::builtin;
 
 fn plan(schema: &Value) -> CostModel {
-    builtin::compile(&schema.to_string(), schema).unwrap_or_else(|problems| panic!("{problems:?} in {schema}")).plan
+    builtin::compile(&schema.to_string(), schema).unwrap_or_else(|problems| panic!("{problems:?} in {schema}")).model
 }
 
 fn counts(schema: &Value, instance: &Value) -> (Option<u64>, Option<u64>, Option<u64>) {

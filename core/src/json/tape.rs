@@ -7,12 +7,12 @@ use serde_json::Number;
 
 use super::cursor::{Cursor, number};
 use super::strings::decoded;
-use super::{Fault, Instance, Look, Map, Value, text_size};
+use super::{Instance, JsonError, JsonView, Map, Value, text_size};
 
 /// The JSON text of one value, read.
 #[derive(Debug)]
 pub struct Document<'t> {
-    parts: Parts<'t>,
+    parts: Tape<'t>,
     /// For each object with many members: where their names are in the list, in the order of the names' texts.
     orders: Vec<u32>,
     size: u64,
@@ -20,15 +20,15 @@ pub struct Document<'t> {
 
 /// The parts of a value in the order of the text: a container before what it holds, a name before its member.
 #[derive(Debug, Default)]
-struct Parts<'t> {
+struct Tape<'t> {
     text: &'t str,
     /// What strings with escapes stand for, one behind the other.
     unescaped: String,
-    list: Vec<Part>,
+    list: Vec<TapeEntry>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Part {
+struct TapeEntry {
     kind: Kind,
     /// Where the string or number begins; of an object with many members, where their order does.
     start: u32,
@@ -61,12 +61,12 @@ pub(crate) struct Node<'d> {
 
 impl<'t> Document<'t> {
     /// Reads a text that the scanner has accepted, and finds the keys that stand twice.
-    pub(crate) fn read(scanned: &'t str) -> Result<Document<'t>, Fault> {
+    pub(crate) fn read(scanned: &'t str) -> Result<Document<'t>, JsonError> {
         // Limits are numbers of 32 bits, so nothing longer is ever handed over.
         if u32::try_from(scanned.len()).is_err() {
-            return Err(Fault::TooDeep);
+            return Err(JsonError::TooDeep);
         }
-        let parts = Parts { text: scanned, ..Parts::default() };
+        let parts = Tape { text: scanned, ..Tape::default() };
         let document = Document { parts, orders: Vec::new(), size: 0 };
         let mut reader = Reader { cursor: Cursor::new(scanned), document };
         reader.value()?;
@@ -106,19 +106,19 @@ impl<'t> Document<'t> {
 impl Default for Document<'_> {
     /// The document of `null`.
     fn default() -> Self {
-        let mut parts = Parts { text: "null", ..Parts::default() };
+        let mut parts = Tape { text: "null", ..Tape::default() };
         parts.push(Kind::Null, 0, 0);
         Document { parts, orders: Vec::new(), size: 1 }
     }
 }
 
-impl Parts<'_> {
+impl Tape<'_> {
     fn push(&mut self, kind: Kind, start: usize, length: usize) {
         let next = narrow(self.list.len() + 1);
-        self.list.push(Part { kind, start: narrow(start), length: narrow(length), next });
+        self.list.push(TapeEntry { kind, start: narrow(start), length: narrow(length), next });
     }
 
-    fn get(&self, place: u32) -> Part {
+    fn get(&self, place: u32) -> TapeEntry {
         self.list.get(place as usize).copied().unwrap_or(NOTHING)
     }
 
@@ -143,7 +143,7 @@ struct Reader<'t> {
 
 impl Reader<'_> {
     /// INVARIANT: the scanner has bounded the depth, so the recursion is bounded too.
-    fn value(&mut self) -> Result<(), Fault> {
+    fn value(&mut self) -> Result<(), JsonError> {
         let sign = self.cursor.next_sign();
         self.document.size += 1;
         match sign {
@@ -155,7 +155,7 @@ impl Reader<'_> {
             Some(b'n') => self.word(Kind::Null, 4),
             _ => {
                 let start = self.cursor.at;
-                let token = self.cursor.number_token().ok_or(Fault::Syntax)?;
+                let token = self.cursor.number_token().ok_or(JsonError::Syntax)?;
                 self.document.parts.push(Kind::Number, start, token.len());
             }
         }
@@ -167,14 +167,14 @@ impl Reader<'_> {
         self.cursor.at += length;
     }
 
-    fn string(&mut self) -> Result<(), Fault> {
+    fn string(&mut self) -> Result<(), JsonError> {
         let parts = &mut self.document.parts;
         let length = if let Some(plain) = self.cursor.plain_string() {
             parts.push(Kind::Plain, self.cursor.at - 1 - plain.len(), plain.len());
             plain.len()
         } else {
             let start = parts.unescaped.len();
-            let raw = self.cursor.raw_string().ok_or(Fault::Syntax)?;
+            let raw = self.cursor.raw_string().ok_or(JsonError::Syntax)?;
             parts.unescaped.push_str(&decoded(raw, usize::MAX));
             let length = parts.unescaped.len() - start;
             parts.push(Kind::Unescaped, start, length);
@@ -184,7 +184,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn array(&mut self) -> Result<(), Fault> {
+    fn array(&mut self) -> Result<(), JsonError> {
         let place = self.open(Kind::Array);
         let mut elements = 0;
         while self.cursor.another_behind(b']') {
@@ -195,7 +195,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn object(&mut self) -> Result<(), Fault> {
+    fn object(&mut self) -> Result<(), JsonError> {
         let place = self.open(Kind::Object);
         let mut members = 0;
         while self.cursor.another_behind(b'}') {
@@ -210,7 +210,7 @@ impl Reader<'_> {
         let repeats =
             if members <= FEW { self.a_name_of_few_repeats(place, members) } else { self.order(place, members) };
         if repeats {
-            return Err(Fault::DuplicateKey);
+            return Err(JsonError::DuplicateKey);
         }
         self.close(place, members, order);
         Ok(())
@@ -262,16 +262,16 @@ impl Reader<'_> {
 }
 
 impl<'d> Instance<'d> for Node<'d> {
-    fn look(self) -> Look<'d> {
+    fn view(self) -> JsonView<'d> {
         let part = self.part();
         match part.kind {
-            Kind::Null => Look::Null,
-            Kind::True => Look::Bool(true),
-            Kind::False => Look::Bool(false),
-            Kind::Number => Look::Number,
-            Kind::Plain | Kind::Unescaped => Look::String(self.document.parts.text(self.place)),
-            Kind::Array => Look::Array(part.length as usize),
-            Kind::Object => Look::Object(part.length as usize),
+            Kind::Null => JsonView::Null,
+            Kind::True => JsonView::Bool(true),
+            Kind::False => JsonView::Bool(false),
+            Kind::Number => JsonView::Number,
+            Kind::Plain | Kind::Unescaped => JsonView::String(self.document.parts.text(self.place)),
+            Kind::Array => JsonView::Array(part.length as usize),
+            Kind::Object => JsonView::Object(part.length as usize),
         }
     }
 
@@ -325,19 +325,19 @@ impl<'d> Node<'d> {
 
     /// The value as a tree.
     pub(crate) fn to_value(self) -> Value {
-        match self.look() {
-            Look::Null => Value::Null,
-            Look::Bool(value) => Value::Bool(value),
-            Look::Number => self.number().map_or(Value::Null, Value::Number),
-            Look::String(text) => Value::String(text.to_owned()),
-            Look::Array(_) => Value::Array(self.all_elements().map(Node::to_value).collect()),
-            Look::Object(_) => Value::Object(
+        match self.view() {
+            JsonView::Null => Value::Null,
+            JsonView::Bool(value) => Value::Bool(value),
+            JsonView::Number => self.number().map_or(Value::Null, Value::Number),
+            JsonView::String(text) => Value::String(text.to_owned()),
+            JsonView::Array(_) => Value::Array(self.all_elements().map(Node::to_value).collect()),
+            JsonView::Object(_) => Value::Object(
                 self.all_members().map(|(name, node)| (name.to_owned(), node.to_value())).collect::<Map>(),
             ),
         }
     }
 
-    fn part(self) -> Part {
+    fn part(self) -> TapeEntry {
         self.document.parts.get(self.place)
     }
 }
@@ -382,7 +382,7 @@ fn narrow(number: usize) -> u32 {
 
 /// So many names are compared with each other faster than they are sorted.
 const FEW: usize = 12;
-const NOTHING: Part = Part { kind: Kind::Null, start: 0, length: 0, next: 0 };
+const NOTHING: TapeEntry = TapeEntry { kind: Kind::Null, start: 0, length: 0, next: 0 };
 
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 use super::objects::Markers;
 use crate::json::Container;
 
-/// What had been found before a bracket that turned out to be debris.
+/// What had been found before a bracket that turned out to be stray.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Before {
     pub(super) objects: usize,
@@ -12,13 +12,13 @@ pub(super) struct Before {
 
 /// Debris that has not been closed yet, the innermost last; equal neighbours are counted, not repeated.
 #[derive(Default)]
-pub(super) struct DebrisStack {
+pub(super) struct StrayBrackets {
     open: Vec<(Container, Before, usize)>,
     objects: usize,
     arrays: usize,
 }
 
-impl DebrisStack {
+impl StrayBrackets {
     /// Adds what was open where a value broke, the outermost first.
     pub(super) fn open(&mut self, containers: &[Container], before: Before) {
         for container in containers {

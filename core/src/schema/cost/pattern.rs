@@ -4,7 +4,7 @@
 //! whether a pattern is well formed: the engine does.
 
 /// Units of work per byte of text.
-pub(super) fn weight(pattern: &str) -> u64 {
+pub(crate) fn regex_cost(pattern: &str) -> u64 {
     let positions = positions(pattern, PROPERTY_WORK);
     // The engine remembers each set of positions that it has met; few positions have few sets.
     if positions <= FEW || is_deterministic(pattern) {
@@ -16,12 +16,12 @@ pub(super) fn weight(pattern: &str) -> u64 {
 /// Whether a pattern is too large to compile.
 ///
 /// The engine has a limit too, but counts bytes, and those differ between platforms; this bound is reached first.
-pub(super) fn is_too_large(pattern: &str) -> bool {
+pub(crate) fn is_too_large(pattern: &str) -> bool {
     size(pattern) > MAX_POSITIONS
 }
 
 /// What a pattern contributes to the work of compiling a schema.
-pub(super) fn size(pattern: &str) -> u64 {
+pub(crate) fn size(pattern: &str) -> u64 {
     positions(pattern, PROPERTY_SIZE)
 }
 

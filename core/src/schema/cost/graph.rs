@@ -9,63 +9,63 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::Value;
 
-use super::SchemaProblem;
-use super::work::{CHECK_BUDGET, uniqueness};
+use super::model::{CHECK_BUDGET, uniqueness};
 use crate::json;
+use crate::schema::SchemaProblem;
 use crate::types::codes::Code;
 
 /// One subschema, as far as it decides how much work a check is.
 #[derive(Default)]
-pub(super) struct Node {
+pub(crate) struct Node {
     /// Subschemas for the same instance.
-    pub(super) refs: Vec<u32>,
-    pub(super) all: Vec<u32>,
-    pub(super) unions: Vec<Union>,
-    pub(super) not: Vec<u32>,
+    pub(crate) refs: Vec<u32>,
+    pub(crate) all: Vec<u32>,
+    pub(crate) unions: Vec<Union>,
+    pub(crate) not: Vec<u32>,
     /// The size of the subschema under `not`; the validator copies it into each violation.
-    pub(super) not_size: u64,
-    pub(super) condition: Option<u32>,
-    pub(super) outcomes: Vec<u32>,
-    pub(super) dependent: Vec<u32>,
+    pub(crate) not_size: u64,
+    pub(crate) condition: Option<u32>,
+    pub(crate) outcomes: Vec<u32>,
+    pub(crate) dependent: Vec<u32>,
     /// Subschemas for members of an object.
-    pub(super) properties: BTreeMap<String, u32>,
-    pub(super) pattern_properties: Vec<(u32, u32)>,
-    pub(super) additional: Option<u32>,
-    pub(super) names: Option<u32>,
-    pub(super) unevaluated_properties: Option<u32>,
+    pub(crate) properties: BTreeMap<String, u32>,
+    pub(crate) pattern_properties: Vec<(u32, u32)>,
+    pub(crate) additional: Option<u32>,
+    pub(crate) names: Option<u32>,
+    pub(crate) unevaluated_properties: Option<u32>,
     /// Subschemas for elements of an array.
-    pub(super) prefix: Vec<u32>,
-    pub(super) items: Option<u32>,
-    pub(super) contains: Option<u32>,
-    pub(super) unevaluated_items: Option<u32>,
+    pub(crate) prefix: Vec<u32>,
+    pub(crate) items: Option<u32>,
+    pub(crate) contains: Option<u32>,
+    pub(crate) unevaluated_items: Option<u32>,
     /// Checks without subschemas.
-    pub(super) required: u64,
-    pub(super) enum_items: u64,
-    pub(super) equality: u64,
-    pub(super) pattern: Option<u32>,
-    pub(super) lengths: bool,
-    pub(super) unique: bool,
-    pub(super) metaschema: bool,
+    pub(crate) required: u64,
+    pub(crate) enum_items: u64,
+    pub(crate) equality: u64,
+    pub(crate) pattern: Option<u32>,
+    pub(crate) lengths: bool,
+    pub(crate) unique: bool,
+    pub(crate) metaschema: bool,
 }
 
 /// An `anyOf` or `oneOf`.
 #[derive(Default)]
-pub(super) struct Union {
-    pub(super) branches: Vec<u32>,
+pub(crate) struct Union {
+    pub(crate) branches: Vec<u32>,
     /// Where each branch requires one property to be a string of its own, the validator looks at one branch only.
-    pub(super) dispatch: Option<(String, BTreeMap<String, u32>)>,
+    pub(crate) dispatch: Option<(String, BTreeMap<String, u32>)>,
 }
 
 impl Node {
     /// Subschemas that see the same instance as this one.
-    pub(super) fn same_instance(&self) -> Vec<u32> {
+    pub(crate) fn same_instance(&self) -> Vec<u32> {
         let unions = self.unions.iter().flat_map(|union| &union.branches);
         let lists = [&self.refs, &self.all, &self.not, &self.outcomes, &self.dependent];
         lists.into_iter().flatten().chain(unions).chain(&self.condition).copied().collect()
     }
 
     /// All subschemas that a check may go to from here.
-    pub(super) fn reachable(&self) -> Vec<u32> {
+    pub(crate) fn reachable(&self) -> Vec<u32> {
         let mut reachable = self.same_instance();
         reachable.extend(self.properties.values());
         reachable.extend(self.pattern_properties.iter().map(|(_, node)| node));
@@ -76,48 +76,48 @@ impl Node {
         reachable
     }
 
-    pub(super) fn is_unevaluated(&self) -> bool {
+    pub(crate) fn is_unevaluated(&self) -> bool {
         self.unevaluated_properties.is_some() || self.unevaluated_items.is_some()
     }
 }
 
 /// What was read from a schema's document.
-pub(super) struct Reading<'v> {
-    pub(super) nodes: Vec<Node>,
+pub(crate) struct Reading<'v> {
+    pub(crate) nodes: Vec<Node>,
     /// Each pattern once, in the order of the document; nodes name them by position.
-    pub(super) patterns: Vec<&'v str>,
-    pub(super) problems: Vec<SchemaProblem>,
+    pub(crate) patterns: Vec<&'v str>,
+    pub(crate) problems: Vec<SchemaProblem>,
     /// Subschemas that a reference leads to.
-    pub(super) targets: BTreeSet<u32>,
+    pub(crate) targets: BTreeSet<u32>,
     /// Levels of subschemas below each node, and how many there are, itself included; and how long its location is.
-    pub(super) shapes: Vec<Shape>,
+    pub(crate) shapes: Vec<Shape>,
     /// There are more subschemas than [`MAX_NODES`]; the rest was not read.
-    pub(super) overflow: bool,
+    pub(crate) overflow: bool,
     /// Bytes of the locations that the validator keeps, one for each keyword.
-    pub(super) location_bytes: u64,
+    pub(crate) location_bytes: u64,
     /// Even the metaschema's check of this document would be too much work.
-    pub(super) hostile_enum: bool,
+    pub(crate) hostile_enum: bool,
     places: Vec<Place<'v>>,
     pattern_places: Vec<(u32, u32, bool)>,
 }
 
 #[derive(Clone, Copy, Default)]
-pub(super) struct Shape {
-    pub(super) height: u64,
-    pub(super) size: u64,
+pub(crate) struct Shape {
+    pub(crate) height: u64,
+    pub(crate) size: u64,
     /// Bytes of the node's own location.
     location: u64,
 }
 
 /// More problems than this are not listed.
-pub(super) const MAX_PROBLEMS: usize = 50;
+pub(crate) const MAX_PROBLEMS: usize = 50;
 
 /// More subschemas than this are refused: each costs the validator some microseconds and a kilobyte.
-pub(super) const MAX_NODES: usize = 20_000;
+pub(crate) const MAX_NODES: usize = 20_000;
 
 /// The known drafts of JSON Schema.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Draft {
+pub(crate) enum Draft {
     Draft4,
     Draft6,
     Draft7,
@@ -127,13 +127,13 @@ pub(super) enum Draft {
 
 /// Which draft a document follows, as far as the graph cares.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Dialect {
-    pub(super) uri: &'static str,
-    pub(super) draft: Draft,
+pub(crate) struct Dialect {
+    pub(crate) uri: &'static str,
+    pub(crate) draft: Draft,
 }
 
 /// The drafts in the spelling under which the validator holds their metaschemas.
-pub(super) const DIALECTS: [Dialect; 5] = [
+pub(crate) const DIALECTS: [Dialect; 5] = [
     Dialect { uri: "https://json-schema.org/draft/2020-12/schema", draft: Draft::Draft202012 },
     Dialect { uri: "https://json-schema.org/draft/2019-09/schema", draft: Draft::Draft201909 },
     Dialect { uri: "http://json-schema.org/draft-07/schema", draft: Draft::Draft7 },
@@ -142,7 +142,7 @@ pub(super) const DIALECTS: [Dialect; 5] = [
 ];
 
 /// The known dialect that a `$schema` names; `http` and `https` both do.
-pub(super) fn dialect(uri: &str) -> Option<Dialect> {
+pub(crate) fn dialect(uri: &str) -> Option<Dialect> {
     let bare = |uri: &str| uri.trim_start_matches("https:").trim_start_matches("http:").to_owned();
     let named = bare(uri.strip_suffix('#').unwrap_or(uri));
     DIALECTS.into_iter().find(|dialect| bare(dialect.uri) == named)
@@ -181,7 +181,7 @@ struct Reader<'v> {
 }
 
 /// Reads the graph of a document that is at most `Limits::MAX_JSON_DEPTH` deep.
-pub(super) fn read(root: &Value, dialect: Dialect) -> Reading<'_> {
+pub(crate) fn read(root: &Value, dialect: Dialect) -> Reading<'_> {
     let reading = Reading {
         nodes: Vec::new(),
         patterns: Vec::new(),
@@ -215,7 +215,7 @@ pub(super) fn read(root: &Value, dialect: Dialect) -> Reading<'_> {
 
 impl Reading<'_> {
     /// Where a node stands in the document, as a JSON pointer.
-    pub(super) fn path(&self, node: u32) -> String {
+    pub(crate) fn path(&self, node: u32) -> String {
         let mut steps = Vec::new();
         let mut current = node;
         loop {
@@ -240,7 +240,7 @@ impl Reading<'_> {
     }
 
     /// Where a pattern stands, each time it is used.
-    pub(super) fn pattern_paths(&self, pattern: u32) -> Vec<String> {
+    pub(crate) fn pattern_paths(&self, pattern: u32) -> Vec<String> {
         let uses = self.pattern_places.iter().filter(|(used, ..)| *used == pattern);
         let text = self.patterns.get(pattern as usize).copied().unwrap_or_default();
         uses.take(MAX_PROBLEMS)
@@ -251,7 +251,7 @@ impl Reading<'_> {
             .collect()
     }
 
-    pub(super) fn problem(&mut self, code: Code, node: u32, keyword: &str, message: &str) {
+    pub(crate) fn problem(&mut self, code: Code, node: u32, keyword: &str, message: &str) {
         if self.problems.len() >= MAX_PROBLEMS {
             return;
         }
