@@ -1,55 +1,52 @@
 //! Strict JSON: where an object in a text ends, and the value it stands for.
 //!
-//! The values are `serde_json`'s. The scanner is ours, because `serde_json` does not report what evidence needs: where a broken object broke (so that a search in prose goes on from there and stays linear), which
-//! top-level members there are, and whether a key stands twice.
+//! The values are `serde_json`'s. The scanner is ours, because `serde_json` does not report what evidence needs: where a
+//! broken object broke (so that a search in prose continues from there and stays linear), which top-level members there
+//! are, and whether a key stands twice.
 
-mod builder;
-#[cfg(feature = "flat-documents")]
-mod cursor;
-#[cfg(feature = "schema-engine")]
-mod instance;
-#[cfg(feature = "streams")]
-mod outline;
 mod read;
+#[cfg(feature = "streams")]
+mod rows;
 mod scanner;
 pub(crate) mod strict;
 mod strings;
-#[cfg(feature = "flat-documents")]
 mod tape;
-#[cfg(not(feature = "flat-documents"))]
-mod tree;
-
-use std::fmt;
 
 use serde::Serialize;
 
 use crate::types::codes::Code;
 use crate::types::limits::Limits;
-pub(crate) use builder::build;
-#[cfg(feature = "schema-engine")]
-pub(crate) use instance::{BYTES_PER_UNIT, Instance, JsonView, size, text_size};
-#[cfg(feature = "streams")]
-pub(crate) use outline::{Outline, string};
 pub(crate) use scanner::{Container, Member, Scanner, Shape};
 pub use serde_json::Value;
-#[cfg(feature = "flat-documents")]
+#[cfg(feature = "streams")]
+pub(crate) use strings::string;
 pub use tape::Document;
+#[cfg(feature = "streams")]
+pub(crate) use tape::Escapes;
+#[cfg(any(feature = "schema-engine", feature = "streams"))]
+pub(crate) use tape::JsonView;
+#[cfg(feature = "schema-engine")]
+pub(crate) use tape::{BYTES_PER_UNIT, Node, text_size};
 #[cfg(feature = "flat-documents")]
-pub(crate) use tape::{Elements, Members, Node};
-#[cfg(not(feature = "flat-documents"))]
-pub use tree::Document;
+pub(crate) use tape::{Elements, Members};
 
 /// The members of an object, in their order.
 pub type Map = serde_json::Map<String, Value>;
 
 /// Why a text is not JSON that can be taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum JsonError {
+    #[error("it is not valid JSON")]
     Syntax,
+    #[error("it is JSON, but not an object")]
     NotAnObject,
+    #[error("it is nested deeper than the limit")]
     TooDeep,
+    #[error("a key stands twice in one object")]
     DuplicateKey,
+    #[error("a number is too large to be held")]
     NumberOutOfRange,
+    #[error("a string has half of a surrogate pair")]
     LoneSurrogate,
 }
 
@@ -66,35 +63,19 @@ impl JsonError {
     }
 }
 
-impl fmt::Display for JsonError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            JsonError::Syntax => "it is not valid JSON",
-            JsonError::NotAnObject => "it is JSON, but not an object",
-            JsonError::TooDeep => "it is nested deeper than the limit",
-            JsonError::DuplicateKey => "a key stands twice in one object",
-            JsonError::NumberOutOfRange => "a number is too large to be held",
-            JsonError::LoneSurrogate => "a string has half of a surrogate pair",
-        })
-    }
-}
-
 /// Reads a whole text as one JSON value: strict syntax, no key twice in an object, at most `max_depth` levels.
 pub(crate) fn parse_value(text: &str, max_depth: usize) -> Result<Value, JsonError> {
-    build(scanned(text, max_depth)?)
+    parse_document(text, max_depth).map(|document| document.value())
 }
 
 /// Reads a whole text as strictly, for a check against a schema.
 pub(crate) fn parse_document(text: &str, max_depth: usize) -> Result<Document<'_>, JsonError> {
-    Document::read(scanned(text, max_depth)?)
+    Document::read(text, max_depth, tape::Escapes::Decode)
 }
 
-/// The part of a text that is one value, if the rest is white space.
-fn scanned(text: &str, max_depth: usize) -> Result<&str, JsonError> {
-    let trimmed = trim(text);
-    let mut scanner = Scanner::new(trimmed, max_depth);
-    let end = scanner.value(0).map_err(|broken| broken.fault)?.end;
-    if end == trimmed.len() { Ok(trimmed) } else { Err(JsonError::Syntax) }
+/// The value of a text that was read before, by the scanner or as a part of a document: nothing bounds its depth here.
+pub(crate) fn build(text: &str) -> Result<Value, JsonError> {
+    parse_value(text, usize::MAX)
 }
 
 /// Data as JSON text, without white space and with the members of objects in the order of their fields.

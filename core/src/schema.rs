@@ -135,7 +135,8 @@ impl OutputSchema {
             return Check::TooMuchWork;
         }
         // What was written from a value has no key twice.
-        Document::read(&json_text(instance)).map_or(Check::TooMuchWork, |document| self.check_document(&document))
+        Document::read_scanned(&json_text(instance))
+            .map_or(Check::TooMuchWork, |document| self.check_document(&document))
     }
 
     /// Checks an instance that has been read.
@@ -146,7 +147,7 @@ impl OutputSchema {
     /// Whether an instance, given as strict JSON text, fits.
     pub(crate) fn accepts(&self, instance: &str) -> bool {
         let accepts = |document: Document<'_>| self.compiled.validator.as_ref().is_some_and(|it| it.accepts(&document));
-        Document::read(instance).is_ok_and(accepts)
+        Document::read_scanned(instance).is_ok_and(accepts)
     }
 
     /// How much work a verdict on an instance is counted as, if it may be done: the measure by which the tests show that no

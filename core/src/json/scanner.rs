@@ -229,8 +229,13 @@ impl<'t> Scanner<'t> {
         if self.bytes.get(at..end) == Some(word.as_bytes()) { Ok(end) } else { Err((at, JsonError::Syntax)) }
     }
 
-    pub(super) fn string(&self, quote: usize) -> Result<usize, (usize, JsonError)> {
-        let mut at = quote + 1;
+    fn string(&self, quote: usize) -> Result<usize, (usize, JsonError)> {
+        self.string_end(quote + 1)
+    }
+
+    /// Where a string ends, read from a place inside it.
+    pub(super) fn string_end(&self, inside: usize) -> Result<usize, (usize, JsonError)> {
+        let mut at = inside;
         loop {
             at = end_of_simple(self.bytes, at);
             match self.byte(at) {

@@ -98,32 +98,24 @@ impl<'de> Deserializer<'de> for Strict {
     }
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Invalid> {
-        match self.0 {
-            Value::Bool(value) => visitor.visit_bool(value),
-            other => Err(Invalid::expected("a boolean", &other)),
-        }
+        let value = self.0.as_bool().ok_or_else(|| Invalid::expected("a boolean", &self.0))?;
+        visitor.visit_bool(value)
     }
 
     fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Invalid> {
-        match self.0.as_u64() {
-            Some(number) => visitor.visit_u64(number),
-            None => Err(Invalid::expected("a non-negative integer", &self.0)),
-        }
+        let value = self.0.as_u64().ok_or_else(|| Invalid::expected("a non-negative integer", &self.0))?;
+        visitor.visit_u64(value)
     }
 
     fn deserialize_u32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Invalid> {
-        match self.0.as_u64().map(u32::try_from) {
-            Some(Ok(number)) => visitor.visit_u32(number),
-            Some(Err(_)) => Err(Invalid::expected("an integer up to 4294967295", &self.0)),
-            None => Err(Invalid::expected("a non-negative integer", &self.0)),
-        }
+        let number = self.0.as_u64().ok_or_else(|| Invalid::expected("a non-negative integer", &self.0))?;
+        let small = u32::try_from(number).map_err(|_| Invalid::expected("an integer up to 4294967295", &self.0))?;
+        visitor.visit_u32(small)
     }
 
     fn deserialize_i64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Invalid> {
-        match self.0.as_i64() {
-            Some(number) => visitor.visit_i64(number),
-            None => Err(Invalid::expected("an integer", &self.0)),
-        }
+        let value = self.0.as_i64().ok_or_else(|| Invalid::expected("an integer", &self.0))?;
+        visitor.visit_i64(value)
     }
 
     fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Invalid> {

@@ -1,5 +1,8 @@
 //! The inside of JSON strings, eight bytes at a time: most of what agents write stands there.
 
+#[cfg(feature = "streams")]
+use std::borrow::Cow;
+
 /// The place of the next quotation mark, backslash or control character, or the end of the text.
 pub(crate) fn end_of_plain(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
@@ -64,6 +67,15 @@ fn end_of_usual(bytes: &[u8], from: usize) -> usize {
     }
     // What the last byte escapes has not been seen.
     if at > from && is_behind_backslash(at) { at - 1 } else { at }
+}
+
+/// The text that the JSON text of a string stands for: all of it, or a beginning that has at least `enough` bytes. None if
+/// it is not the text of a string.
+#[cfg(feature = "streams")]
+pub(crate) fn string(raw: &str, enough: usize) -> Option<Cow<'_, str>> {
+    let inside = raw.strip_prefix('"')?.strip_suffix('"')?;
+    let is_escaped = memchr::memchr(b'\\', inside.as_bytes()).is_some();
+    Some(if is_escaped { Cow::Owned(decoded(inside, enough)) } else { Cow::Borrowed(inside) })
 }
 
 /// What the inside of a sound string stands for: all of it, or a beginning that has at least `enough` bytes.

@@ -13,6 +13,8 @@ use super::cost::{limits, pattern};
 use super::engine::SchemaValidator;
 use super::{Check, MESSAGE_BYTES, SchemaProblem, Violation};
 use crate::json::Document;
+#[cfg(feature = "flat-documents")]
+use crate::json::Node;
 use crate::text::{head, quoted};
 use crate::types::codes::Code;
 
@@ -38,11 +40,21 @@ pub(super) fn compile(text: &str, schema: &Value) -> Result<BuiltIn, Vec<SchemaP
     Ok(BuiltIn { validator, model })
 }
 
-/// How the validator reads a document.
+/// How the validator reads a document: the tape itself, or a tree that is made of it where the size of the code counts.
 #[cfg(feature = "flat-documents")]
 type Form = super::tape::TapeJson;
 #[cfg(not(feature = "flat-documents"))]
 type Form = SerdeJson;
+
+#[cfg(feature = "flat-documents")]
+fn read<T>(document: &Document<'_>, read: impl FnOnce(Node<'_>) -> T) -> T {
+    read(document.root())
+}
+
+#[cfg(not(feature = "flat-documents"))]
+fn read<T>(document: &Document<'_>, read: impl FnOnce(&Value) -> T) -> T {
+    read(&document.value())
+}
 
 /// A compiled schema, and what is known of it before any instance comes.
 pub(super) struct BuiltIn {
@@ -56,22 +68,22 @@ impl SchemaValidator for BuiltIn {
         if !self.model.allows_check(instance) {
             return Check::TooMuchWork;
         }
-        if self.validator.is_valid(instance.root()) {
+        if read(instance, |root| self.validator.is_valid(root)) {
             return Check::Valid;
         }
         // The validator makes the whole list before it hands out the first entry, so a long one must not be asked for.
         if !self.model.allows_list(instance.root()) {
             return Check::invalid([]);
         }
-        Check::invalid(self.validator.iter_errors(instance.root()).map(|error| violation(&error)))
+        read(instance, |root| Check::invalid(self.validator.iter_errors(root).map(|error| violation(&error))))
     }
 
     fn accepts(&self, instance: &Document<'_>) -> bool {
-        self.model.allows_check(instance) && self.validator.is_valid(instance.root())
+        self.model.allows_check(instance) && read(instance, |root| self.validator.is_valid(root))
     }
 
     fn counted_work(&self, instance: &Value) -> Option<u64> {
-        self.model.counted(instance)
+        self.model.counted(Document::read_scanned(&instance.to_string()).ok()?.root())
     }
 }
 

@@ -8,7 +8,7 @@ use jsonschema::json::{self, Array, Json, NodeIdentity, Object};
 use jsonschema_value::LazyInstance;
 use serde_json::{Number, Value};
 
-use crate::json::{Document, Elements, Instance, JsonView, Members, Node};
+use crate::json::{Document, Elements, JsonView, Members, Node};
 
 /// The way of reading.
 pub(super) struct TapeJson;
@@ -55,7 +55,7 @@ impl<'a> json::Node<'a, TapeJson> for Node<'a> {
     }
 
     fn as_number(&self) -> Option<Number> {
-        Instance::number(*self)
+        self.number()
     }
 
     fn as_boolean(&self) -> Option<bool> {
@@ -92,12 +92,12 @@ impl<'a> json::Node<'a, TapeJson> for Node<'a> {
             (JsonView::String(one), Value::String(other)) => one == other,
             (JsonView::Number, Value::Number(_)) => json::cmp::equal(&self.to_value(), expected),
             (JsonView::Array(length), Value::Array(items)) => {
-                length == items.len() && self.all_elements().zip(items).all(|(one, other)| one.equals_value(other))
+                length == items.len() && self.elements().zip(items).all(|(one, other)| one.equals_value(other))
             }
             (JsonView::Object(length), Value::Object(members)) => {
                 let same =
                     |(name, one): (&str, Node<'a>)| members.get(name).is_some_and(|other| one.equals_value(other));
-                length == members.len() && self.all_members().all(same)
+                length == members.len() && self.members().all(same)
             }
             _ => false,
         }
@@ -140,11 +140,11 @@ impl<'a> Object<'a, TapeJson> for Node<'a> {
     }
 
     fn get(&self, key: &Box<str>) -> Option<Node<'a>> {
-        Instance::member(*self, key)
+        self.member(key)
     }
 
     fn members(&self) -> Members<'a> {
-        self.all_members()
+        Node::members(*self)
     }
 }
 
@@ -160,6 +160,6 @@ impl<'a> Array<'a, TapeJson> for Node<'a> {
     }
 
     fn elements(&self) -> Elements<'a> {
-        self.all_elements()
+        Node::elements(*self)
     }
 }

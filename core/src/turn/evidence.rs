@@ -367,7 +367,7 @@ impl<'r> Reader<'r> {
 
     /// An object as an output, unless a key stands twice in it.
     fn judged(&self, text: String, source: Source) -> Result<Output, JsonError> {
-        let check = self.check(&Document::read(&text)?);
+        let check = self.check(&Document::read_scanned(&text)?);
         Ok(Output { source, text, is_object: true, check })
     }
 

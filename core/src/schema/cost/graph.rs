@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use serde_json::Value;
 
 use super::model::{CHECK_BUDGET, uniqueness};
-use crate::json;
+use crate::json::{Document, text_size};
 use crate::schema::SchemaProblem;
 use crate::types::codes::Code;
 
@@ -323,14 +323,14 @@ impl<'v> Reader<'v> {
             }
             "not" => {
                 node.not.extend(self.one(id, keyword, value));
-                node.not_size = json::size(value);
+                node.not_size = size(value);
             }
             "if" => node.condition = self.one(id, keyword, value),
             "then" | "else" => node.outcomes.extend(self.one(id, keyword, value)),
             "dependentSchemas" | "dependencies" => {
                 let dependent = self.map(id, keyword, value);
                 node.dependent.extend(dependent.into_iter().map(|(_, node)| node));
-                node.required += json::size(value);
+                node.required += size(value);
             }
             "properties" => {
                 let properties = self.map(id, keyword, value);
@@ -359,15 +359,15 @@ impl<'v> Reader<'v> {
 
     fn assertion(&mut self, id: u32, node: &mut Node, keyword: &'v str, value: &'v Value) {
         match (keyword, value) {
-            ("required" | "dependentRequired", _) => node.required += json::size(value),
+            ("required" | "dependentRequired", _) => node.required += size(value),
             ("enum", Value::Array(items)) => {
                 node.enum_items += count(items.len());
-                node.equality += json::size(value);
+                node.equality += size(value);
                 self.refuse_hostile_enum(id, value);
             }
             ("const", _) => {
                 node.enum_items += 1;
-                node.equality += json::size(value);
+                node.equality += size(value);
             }
             ("pattern", Value::String(text)) => node.pattern = Some(self.pattern(id, text, false)),
             ("minLength" | "maxLength", _) => node.lengths = true,
@@ -378,8 +378,11 @@ impl<'v> Reader<'v> {
 
     /// The metaschemas of the oldest drafts want the values of an `enum` to be different, and compare them.
     fn refuse_hostile_enum(&mut self, id: u32, values: &Value) {
-        let compares = matches!(self.dialect.draft, Draft::Draft4 | Draft::Draft6);
-        if compares && uniqueness(values) > CHECK_BUDGET {
+        if !matches!(self.dialect.draft, Draft::Draft4 | Draft::Draft6) {
+            return;
+        }
+        let text = values.to_string();
+        if !Document::read_scanned(&text).is_ok_and(|values| uniqueness(values.root()) <= CHECK_BUDGET) {
             self.reading.hostile_enum = true;
             let message = "there are too many values to compare each with each";
             self.reading.problem(Code::SchemaTooComplex, id, "enum", message);
@@ -431,6 +434,19 @@ impl<'v> Reader<'v> {
 
 fn escape(step: &str) -> String {
     step.replace('~', "~0").replace('/', "~1")
+}
+
+/// The number of parts of a value, with long texts counted by their length: what [`Document::size`] is of its text.
+fn size(value: &Value) -> u64 {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 1,
+        Value::String(text) => 1 + text_size(text.len()),
+        Value::Array(items) => items.iter().map(size).fold(1, u64::saturating_add),
+        Value::Object(members) => {
+            let sizes = members.iter().map(|(name, member)| size(member).saturating_add(1 + text_size(name.len())));
+            sizes.fold(1, u64::saturating_add)
+        }
+    }
 }
 
 /// Counts are `u64` on every platform, so that every platform decides alike.

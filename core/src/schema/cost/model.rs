@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::graph::{Node, Union};
-use crate::json::{self, BYTES_PER_UNIT, Document, Instance, JsonView};
+use crate::json::{BYTES_PER_UNIT, Document, JsonView, Node as Instance, text_size};
 
 /// The graph of an admitted schema, with what is known about it before any instance comes.
 pub(crate) struct CostModel {
@@ -38,14 +38,14 @@ impl CostModel {
     }
 
     /// What the walk counts for a verdict; none if that is more than may be spent.
-    pub(crate) fn counted<'i>(&self, instance: impl Instance<'i>) -> Option<u64> {
+    pub(crate) fn counted(&self, instance: Instance<'_>) -> Option<u64> {
         let mut walk = Walk { left: CHECK_BUDGET, ..Walk::new(self) };
         walk.verdict(0, Part::Value(instance))?;
         Some(CHECK_BUDGET - walk.left)
     }
 
     /// Whether the validator can be asked for all violations.
-    pub(crate) fn allows_list<'i>(&self, instance: impl Instance<'i>) -> bool {
+    pub(crate) fn allows_list(&self, instance: Instance<'_>) -> bool {
         let mut walk = Walk { left: LIST_BUDGET, ..Walk::new(self) };
         walk.list(0, Part::Value(instance)).is_some()
     }
@@ -68,8 +68,8 @@ impl CostModel {
 
 /// What a subschema is checked against: a part of the instance, or a member's name.
 #[derive(Clone, Copy)]
-enum Part<'i, I> {
-    Value(I),
+enum Part<'i> {
+    Value(Instance<'i>),
     Name(&'i str),
 }
 
@@ -86,7 +86,7 @@ struct Walk<'p> {
 /// `None` once the budget or the nesting is used up.
 type Spent = Option<()>;
 /// How a part is counted.
-type Visit<'p, 'i, I> = fn(&mut Walk<'p>, u32, Part<'i, I>) -> Spent;
+type Visit<'p> = fn(&mut Walk<'p>, u32, Part<'_>) -> Spent;
 
 impl<'p> Walk<'p> {
     fn new(model: &'p CostModel) -> Walk<'p> {
@@ -94,7 +94,7 @@ impl<'p> Walk<'p> {
     }
 
     /// Counts a verdict on one part.
-    fn verdict<'i, I: Instance<'i>>(&mut self, id: u32, part: Part<'i, I>) -> Spent {
+    fn verdict(&mut self, id: u32, part: Part<'_>) -> Spent {
         let node = self.enter(id, part)?;
         for same in node.refs.iter().chain(&node.all).chain(&node.not).chain(&node.outcomes).chain(&node.dependent) {
             self.verdict(*same, part)?;
@@ -114,7 +114,7 @@ impl<'p> Walk<'p> {
     }
 
     /// Counts the listing of all violations on one part: a union is first judged and then listed, branch by branch.
-    fn list<'i, I: Instance<'i>>(&mut self, id: u32, part: Part<'i, I>) -> Spent {
+    fn list(&mut self, id: u32, part: Part<'_>) -> Spent {
         let node = self.enter(id, part)?;
         self.violation(node, part)?;
         for same in node.refs.iter().chain(&node.all).chain(&node.outcomes).chain(&node.dependent) {
@@ -140,7 +140,7 @@ impl<'p> Walk<'p> {
     }
 
     /// Counts what the validator copies into a violation: the path, parts of the schema, and within a union the value.
-    fn violation<'i, I: Instance<'i>>(&mut self, node: &Node, part: Part<'i, I>) -> Spent {
+    fn violation(&mut self, node: &Node, part: Part<'_>) -> Spent {
         self.own(node, part)?;
         self.spend(self.path / BYTES_PER_UNIT + self.nesting / 4)?;
         self.spend(node.not_size)?;
@@ -148,13 +148,13 @@ impl<'p> Walk<'p> {
             self.spend(self.model.pattern_bytes.get(pattern as usize).copied().unwrap_or_default() / BYTES_PER_UNIT)?;
         }
         match part {
-            Part::Value(value) if self.unions > 0 => self.spend(json::size(value)),
+            Part::Value(value) if self.unions > 0 => self.spend(value.size()),
             Part::Value(_) | Part::Name(_) => Some(()),
         }
     }
 
     /// Counts finding out what the keywords around an `unevaluated…` have seen: a second walk, with verdicts on the way.
-    fn marks<'i, I: Instance<'i>>(&mut self, id: u32, part: Part<'i, I>) -> Spent {
+    fn marks(&mut self, id: u32, part: Part<'_>) -> Spent {
         let node = self.enter(id, part)?;
         for same in node.refs.iter().chain(&node.dependent).chain(&node.outcomes) {
             self.marks(*same, part)?;
@@ -177,15 +177,15 @@ impl<'p> Walk<'p> {
         Some(())
     }
 
-    fn verdicts<'i, I: Instance<'i>>(&mut self, node: Option<u32>, value: I) -> Spent {
+    fn verdicts(&mut self, node: Option<u32>, value: Instance<'_>) -> Spent {
         node.map_or(Some(()), |node| self.verdict(node, Part::Value(value)))
     }
 
-    fn union<'i, I: Instance<'i>>(&mut self, union: &Union, part: Part<'i, I>) -> Spent {
+    fn union(&mut self, union: &Union, part: Part<'_>) -> Spent {
         if let (Some((key, branches)), Part::Value(value)) = (&union.dispatch, part)
             && let JsonView::Object(_) = value.view()
         {
-            let chosen = match value.member(key).map(I::view) {
+            let chosen = match value.member(key).map(Instance::view) {
                 Some(JsonView::String(text)) => branches.get(text),
                 _ => None,
             };
@@ -198,7 +198,7 @@ impl<'p> Walk<'p> {
     }
 
     /// Counts what a node asks of the members or elements, each by `visit`.
-    fn contents<'i, I: Instance<'i>>(&mut self, node: &Node, part: Part<'i, I>, visit: Visit<'p, 'i, I>) -> Spent {
+    fn contents(&mut self, node: &Node, part: Part<'_>, visit: Visit<'p>) -> Spent {
         let Part::Value(value) = part else { return Some(()) };
         for (name, member) in value.members() {
             let step = length(name);
@@ -218,7 +218,7 @@ impl<'p> Walk<'p> {
         Some(())
     }
 
-    fn member<'i, I: Instance<'i>>(&mut self, node: &Node, name: &'i str, member: I, visit: Visit<'p, 'i, I>) -> Spent {
+    fn member(&mut self, node: &Node, name: &str, member: Instance<'_>, visit: Visit<'p>) -> Spent {
         self.spend(MEMBER + bytes(name))?;
         // Whether a pattern matches is not known here, so each is taken to match.
         for (pattern, subschema) in &node.pattern_properties {
@@ -229,13 +229,13 @@ impl<'p> Walk<'p> {
             visit(self, *subschema, Part::Value(member))?;
         }
         if let Some(subschema) = &node.names {
-            self.verdict(*subschema, Part::<I>::Name(name))?;
+            self.verdict(*subschema, Part::Name(name))?;
             visit(self, *subschema, Part::Name(name))?;
         }
         self.verdicts(node.unevaluated_properties, member)
     }
 
-    fn enter<'i, I: Instance<'i>>(&mut self, id: u32, part: Part<'i, I>) -> Option<&'p Node> {
+    fn enter(&mut self, id: u32, part: Part<'_>) -> Option<&'p Node> {
         self.nesting += 1;
         let node = self.model.nodes.get(id as usize).filter(|_| self.nesting <= MAX_NESTING)?;
         self.own(node, part)?;
@@ -243,7 +243,7 @@ impl<'p> Walk<'p> {
     }
 
     /// Counts the keywords of a node that have no subschemas.
-    fn own<'i, I: Instance<'i>>(&mut self, node: &Node, part: Part<'i, I>) -> Spent {
+    fn own(&mut self, node: &Node, part: Part<'_>) -> Spent {
         self.spend(VISIT)?;
         let look = match part {
             Part::Value(value) => value.view(),
@@ -288,8 +288,8 @@ impl<'p> Walk<'p> {
     }
 
     /// A metaschema looks at each part of a value a bounded number of times, some levels of its own for each of depth.
-    fn metaschema<'i>(&mut self, value: impl Instance<'i>) -> Spent {
-        self.spend(json::size(value).saturating_mul(METASCHEMA))?;
+    fn metaschema(&mut self, value: Instance<'_>) -> Spent {
+        self.spend(value.size().saturating_mul(METASCHEMA))?;
         (self.nesting + depth(value) * METASCHEMA_NESTING <= MAX_NESTING).then_some(())
     }
 
@@ -304,8 +304,8 @@ impl<'p> Walk<'p> {
 /// Up to 15 elements are compared pairwise; more are hashed. The hash is weak where an author chooses the elements: arrays
 /// that differ only in their brackets collide, so do integers beyond 2^53, and the members of an object are joined by
 /// exclusive or. So everything but plain scalars is taken to collide.
-pub(crate) fn uniqueness<'i>(array: impl Instance<'i>) -> u64 {
-    let total = array.elements().map(json::size).fold(0, u64::saturating_add);
+pub(crate) fn uniqueness(array: Instance<'_>) -> u64 {
+    let total = array.elements().map(Instance::size).fold(0, u64::saturating_add);
     let length = match array.view() {
         JsonView::Array(length) => u64::try_from(length).unwrap_or(u64::MAX),
         _ => 0,
@@ -313,14 +313,14 @@ pub(crate) fn uniqueness<'i>(array: impl Instance<'i>) -> u64 {
     if length <= 15 {
         return total.saturating_mul(length);
     }
-    let weak: Vec<u64> = array.elements().filter(|item| hashes_weakly(*item)).map(json::size).collect();
+    let weak: Vec<u64> = array.elements().filter(|item| hashes_weakly(*item)).map(Instance::size).collect();
     let number = u64::try_from(weak.len()).unwrap_or(u64::MAX);
     let weak_size = weak.into_iter().fold(0, u64::saturating_add);
     let pairs = number.saturating_mul(number) / 2 + number.saturating_mul(weak_size) / 16;
     total.saturating_mul(4).saturating_add(pairs)
 }
 
-fn hashes_weakly<'i>(value: impl Instance<'i>) -> bool {
+fn hashes_weakly(value: Instance<'_>) -> bool {
     match value.view() {
         JsonView::Array(_) | JsonView::Object(_) => true,
         JsonView::Number => value.number().is_some_and(|number| {
@@ -331,7 +331,7 @@ fn hashes_weakly<'i>(value: impl Instance<'i>) -> bool {
     }
 }
 
-fn depth<'i>(value: impl Instance<'i>) -> u64 {
+fn depth(value: Instance<'_>) -> u64 {
     let inner = || {
         let members = value.members().map(|(_, member)| depth(member));
         1 + value.elements().map(depth).chain(members).max().unwrap_or(0)
@@ -340,7 +340,7 @@ fn depth<'i>(value: impl Instance<'i>) -> u64 {
 }
 
 fn bytes(text: &str) -> u64 {
-    json::text_size(text.len())
+    text_size(text.len())
 }
 
 /// Texts are shorter than memory, so this leaves room to add.
