@@ -96,7 +96,7 @@ pub(crate) const MAX_DOCUMENT_DEPTH: usize = 2 * Limits::MAX_JSON_DEPTH + 3;
 
 /// The text without JSON white space around it and without a byte order mark before it.
 pub(crate) fn trim(text: &str) -> &str {
-    text.strip_prefix('\u{feff}').unwrap_or(text).trim_matches([' ', '\t', '\n', '\r'])
+    text.strip_prefix('\u{feff}').unwrap_or(text).trim_matches(SPACE)
 }
 
 /// A number without a fraction: `3`, and `3.0`, which some runtimes cannot tell from it.
@@ -109,6 +109,8 @@ pub(crate) fn whole_number(value: &Value) -> Option<u64> {
     })
 }
 
+/// What JSON takes for white space.
+pub(crate) const SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
 /// 2^53: beyond it a float does not say which whole number it is.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 

@@ -26,10 +26,10 @@ impl Shape {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Member {
     pub(crate) name: &'static str,
+    /// Where its key begins.
+    pub(crate) key: usize,
     /// The text of the value.
     pub(crate) value: Range<usize>,
-    /// What to cut out of the text so that the rest is the object without this member.
-    pub(crate) cut: Range<usize>,
 }
 
 /// Where and why a text stopped being JSON.
@@ -37,14 +37,15 @@ pub(crate) struct Member {
 pub(crate) struct ScanError {
     /// The first byte that does not fit; nothing before it needs to be read again.
     pub(crate) at: usize,
-    pub(crate) fault: JsonError,
+    pub(crate) error: JsonError,
 }
 
 /// A strict reader that builds nothing: one pass, no recursion, and it knows where it failed.
+#[derive(Default)]
 pub(crate) struct Scanner<'t> {
     text: &'t str,
     bytes: &'t [u8],
-    max_depth: usize,
+    pub(super) max_depth: usize,
     /// Top-level keys worth remembering.
     wanted: &'static [&'static str],
     open: Vec<Container>,
@@ -72,15 +73,7 @@ enum Expect {
 
 impl<'t> Scanner<'t> {
     pub(crate) fn new(text: &'t str, max_depth: usize) -> Scanner<'t> {
-        Scanner {
-            text,
-            bytes: text.as_bytes(),
-            max_depth,
-            wanted: &[],
-            open: Vec::new(),
-            before_break: Vec::new(),
-            steps: 0,
-        }
+        Scanner { text, bytes: text.as_bytes(), max_depth, ..Scanner::default() }
     }
 
     /// Remembers these keys when they stand at the top level of an object.
@@ -98,9 +91,9 @@ impl<'t> Scanner<'t> {
         self.steps += (end - start) as u64 + 1;
         match result {
             Ok(end) => Ok(Shape { end, ..shape }),
-            Err((at, fault)) => {
+            Err((at, error)) => {
                 self.before_break = shape.known;
-                Err(ScanError { at: at.max(start + 1).min(self.bytes.len()), fault })
+                Err(ScanError { at: at.max(start + 1).min(self.bytes.len()), error })
             }
         }
     }
@@ -118,8 +111,7 @@ impl<'t> Scanner<'t> {
     fn scan(&mut self, start: usize, shape: &mut Shape) -> Result<usize, (usize, JsonError)> {
         let mut at = start;
         let mut expect = Expect::Value;
-        let mut current: Option<OpenMember> = None;
-        let mut last_comma = None;
+        let mut is_wanted = false;
         loop {
             at = self.skip_space(at);
             let byte = self.byte(at);
@@ -137,28 +129,22 @@ impl<'t> Scanner<'t> {
                 (Expect::CommaOrEnd, Some(b',')) => {
                     at += 1;
                     expect = if self.inside(Container::Object) { Expect::Key } else { Expect::Value };
-                    if self.open.len() == 1 {
-                        last_comma = Some(at - 1);
-                    }
                     continue;
                 }
                 (Expect::Key | Expect::KeyOrEnd, Some(b'"')) => {
-                    let end = self.string(at)?;
-                    if self.open.len() == 1 {
-                        shape.members += 1;
-                        current = self.wanted_name(at..end).map(|name| OpenMember { name, key: at, comma: last_comma });
-                    }
+                    let (key, end) = (at, self.string(at)?);
                     let colon = self.skip_space(end);
                     if self.byte(colon) != Some(b':') {
                         return Err((colon, JsonError::Syntax));
                     }
                     at = colon + 1;
                     expect = Expect::Value;
-                    if let Some(member) = &mut current
-                        && self.open.len() == 1
-                    {
+                    if self.open.len() == 1 {
+                        shape.members += 1;
+                        let name = self.wanted_name(key..end);
+                        is_wanted = name.is_some();
                         let value = self.skip_space(at);
-                        shape.known.push(Member { name: member.name, value: value..value, cut: member.key..value });
+                        shape.known.extend(name.map(|name| Member { name, key, value: value..value }));
                     }
                     continue;
                 }
@@ -183,34 +169,20 @@ impl<'t> Scanner<'t> {
                 return Ok(at);
             }
             if self.open.len() == 1
-                && let Some(member) = current.take()
-                && let Some(known) = shape.known.last_mut()
+                && std::mem::take(&mut is_wanted)
+                && let Some(member) = shape.known.last_mut()
             {
-                known.value.end = at;
-                known.cut = self.cut(&member, at);
+                member.value.end = at;
             }
-        }
-    }
-
-    /// What has to go so that the member is gone and the commas are right.
-    fn cut(&self, member: &OpenMember, value_end: usize) -> Range<usize> {
-        let after = self.skip_space(value_end);
-        match (self.byte(after), member.comma) {
-            (Some(b','), _) => member.key..self.skip_space(after + 1),
-            (_, Some(comma)) => comma..value_end,
-            (_, None) => member.key..value_end,
         }
     }
 
     fn wanted_name(&self, key: Range<usize>) -> Option<&'static str> {
         let quoted = self.text.get(key)?;
         let raw = quoted.get(1..quoted.len() - 1)?;
-        if raw.contains('\\') {
-            // Keys are compared after decoding: `"__SKILL\u005fDONE__"` is the marker's key.
-            let decoded = decoded(raw, usize::MAX);
-            return self.wanted.iter().copied().find(|name| *name == decoded);
-        }
-        self.wanted.iter().copied().find(|name| *name == raw)
+        // Keys are compared after decoding: `"__SKILL\u005fDONE__"` is the marker's key.
+        let decoded = raw.contains('\\').then(|| decoded(raw, usize::MAX));
+        self.wanted.iter().copied().find(|name| *name == decoded.as_deref().unwrap_or(raw))
     }
 
     pub(super) fn scalar(&self, at: usize) -> Result<usize, (usize, JsonError)> {
@@ -301,16 +273,16 @@ impl<'t> Scanner<'t> {
     }
 
     fn digits(&self, from: usize) -> usize {
-        let mut at = from;
-        while matches!(self.byte(at), Some(b'0'..=b'9')) {
-            at += 1;
-        }
-        at
+        self.skip(from, |byte| byte.is_ascii_digit())
     }
 
     pub(super) fn skip_space(&self, from: usize) -> usize {
+        self.skip(from, |byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'))
+    }
+
+    fn skip(&self, from: usize, passes: impl Fn(u8) -> bool) -> usize {
         let mut at = from;
-        while matches!(self.byte(at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+        while self.byte(at).is_some_and(&passes) {
             at += 1;
         }
         at
@@ -330,13 +302,6 @@ fn is_held(token: &str) -> bool {
     // Without a power of ten it takes more than 300 digits to be too large, and nearly every number is such a one.
     let is_plain = token.len() <= 300 && !token.bytes().any(|byte| matches!(byte, b'e' | b'E'));
     is_plain || serde_json::from_str::<f64>(token).is_ok()
-}
-
-/// A wanted member whose value has not ended yet.
-struct OpenMember {
-    name: &'static str,
-    key: usize,
-    comma: Option<usize>,
 }
 
 #[cfg(test)]

@@ -18,7 +18,8 @@ pub(crate) fn from_value<T: DeserializeOwned>(value: Value) -> Result<T, Invalid
 }
 
 /// What could not be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.sentence("it"))]
 pub(crate) struct Invalid {
     /// Where, such as `messages[0].text`; empty for the whole.
     pub(crate) path: String,
@@ -54,14 +55,6 @@ impl Invalid {
         }
     }
 }
-
-impl fmt::Display for Invalid {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.sentence("it"))
-    }
-}
-
-impl std::error::Error for Invalid {}
 
 impl de::Error for Invalid {
     fn custom<T: fmt::Display>(message: T) -> Invalid {
@@ -119,10 +112,8 @@ impl<'de> Deserializer<'de> for Strict {
     }
 
     fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Invalid> {
-        match self.0 {
-            Value::String(text) => visitor.visit_string(text),
-            other => Err(Invalid::expected("a string", &other)),
-        }
+        let Value::String(text) = self.0 else { return Err(Invalid::expected("a string", &self.0)) };
+        visitor.visit_string(text)
     }
 
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Invalid> {
@@ -139,10 +130,8 @@ impl<'de> Deserializer<'de> for Strict {
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Invalid> {
-        match self.0 {
-            Value::Array(items) => visitor.visit_seq(Items(items.into_iter().enumerate())),
-            other => Err(Invalid::expected("an array", &other)),
-        }
+        let Value::Array(items) = self.0 else { return Err(Invalid::expected("an array", &self.0)) };
+        visitor.visit_seq(Items(items.into_iter().enumerate()))
     }
 
     #[inline(never)]
@@ -162,10 +151,8 @@ impl<'de> Deserializer<'de> for Strict {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Invalid> {
-        match self.0 {
-            Value::String(name) => visitor.visit_enum(name.into_deserializer()),
-            other => Err(Invalid::expected(&one_of(variants), &other)),
-        }
+        let Value::String(name) = self.0 else { return Err(Invalid::expected(&one_of(variants), &self.0)) };
+        visitor.visit_enum(name.into_deserializer())
     }
 
     forward_to_deserialize_any! {

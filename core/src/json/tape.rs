@@ -17,7 +17,6 @@ pub struct Document<'t> {
     tape: Vec<TapeEntry>,
     /// For each object with many members: where their names are on the tape, in the order of the names' texts.
     orders: Vec<u32>,
-    size: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -34,8 +33,7 @@ struct TapeEntry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Null,
-    True,
-    False,
+    Bool,
     Number,
     /// A string that stands in the text as it is.
     Plain,
@@ -87,7 +85,7 @@ impl<'t> Document<'t> {
         let tape = Vec::with_capacity(USUAL_ENTRIES);
         let document = Document { text, tape, ..Document::default() };
         let mut reader = Reader { scanner: Scanner::new(text, max_depth), document, escapes, has_repeated_name: false };
-        match reader.fill(max_depth)? {
+        match reader.fill()? {
             end if end < text.len() => Err(JsonError::Syntax),
             _ if reader.has_repeated_name => Err(JsonError::DuplicateKey),
             _ => Ok(reader.document),
@@ -109,12 +107,6 @@ impl<'t> Document<'t> {
     #[must_use]
     pub fn value(&self) -> Value {
         self.root().to_value()
-    }
-
-    /// The number of its parts, with long texts counted by their length.
-    #[cfg(feature = "schema-engine")]
-    pub(crate) fn size(&self) -> u64 {
-        self.size
     }
 
     pub(crate) fn root(&self) -> Node<'_> {
@@ -157,12 +149,12 @@ struct Reader<'t> {
 
 impl Reader<'_> {
     /// Puts the value on the tape, without recursion, and returns where it ends.
-    fn fill(&mut self, max_depth: usize) -> Result<usize, JsonError> {
+    fn fill(&mut self) -> Result<usize, JsonError> {
         let (mut at, mut depth, mut around) = (0, 0, OUTSIDE);
         'values: loop {
             at = self.scanner.skip_space(at);
             if let Some(bracket @ (b'{' | b'[')) = self.scanner.byte(at) {
-                if depth == max_depth {
+                if depth == self.scanner.max_depth {
                     return Err(JsonError::TooDeep);
                 }
                 depth += 1;
@@ -217,14 +209,12 @@ impl Reader<'_> {
     fn scalar(&mut self, start: usize) -> Result<usize, JsonError> {
         let kind = match self.scanner.byte(start) {
             Some(b'"') => return self.string(start, self.escapes),
-            Some(b't') => Kind::True,
-            Some(b'f') => Kind::False,
+            Some(b't' | b'f') => Kind::Bool,
             Some(b'n') => Kind::Null,
             _ => Kind::Number,
         };
         let end = self.scanner.scalar(start).map_err(|(_, error)| error)?;
         self.document.push(kind, start, end - start);
-        self.document.size += 1;
         Ok(end)
     }
 
@@ -250,14 +240,12 @@ impl Reader<'_> {
             }
             end
         };
-        document.size += 1 + text_size(length);
         Ok(end)
     }
 
     fn open(&mut self, kind: Kind, around: u32) -> u32 {
         let tape = &mut self.document.tape;
         tape.push(TapeEntry { kind, next: around, ..NOTHING });
-        self.document.size += 1;
         narrow(tape.len() - 1)
     }
 
@@ -297,8 +285,7 @@ impl<'d> Node<'d> {
         let entry = self.entry();
         match entry.kind {
             Kind::Null => JsonView::Null,
-            Kind::True => JsonView::Bool(true),
-            Kind::False => JsonView::Bool(false),
+            Kind::Bool => JsonView::Bool(self.document.text_at(self.place) == "true"),
             Kind::Number => JsonView::Number,
             Kind::Plain | Kind::Escaped | Kind::Unescaped => JsonView::String(self.document.text_at(self.place)),
             Kind::Array => JsonView::Array(entry.length as usize),
@@ -414,6 +401,7 @@ impl<'d> Iterator for Members<'d> {
 }
 
 /// What the length of a text adds to its size.
+#[cfg(feature = "schema-engine")]
 pub(crate) fn text_size(length: usize) -> u64 {
     u64::try_from(length).unwrap_or(u64::MAX / 2) / BYTES_PER_UNIT
 }
@@ -423,6 +411,7 @@ fn narrow(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
+#[cfg(feature = "schema-engine")]
 pub(crate) const BYTES_PER_UNIT: u64 = 16;
 /// So many names are compared with each other faster than they are sorted.
 const FEW: usize = 12;

@@ -436,7 +436,7 @@ fn escape(step: &str) -> String {
     step.replace('~', "~0").replace('/', "~1")
 }
 
-/// The number of parts of a value, with long texts counted by their length: what [`Document::size`] is of its text.
+/// The number of parts of a value, with long texts counted by their length: what its tape says, too.
 fn size(value: &Value) -> u64 {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 1,

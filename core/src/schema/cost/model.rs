@@ -33,7 +33,7 @@ pub(crate) const MAX_NESTING: u64 = 512;
 impl CostModel {
     /// Whether the validator can be asked for a verdict.
     pub(crate) fn allows_check(&self, instance: &Document<'_>) -> bool {
-        self.weight.is_some_and(|weight| weight.saturating_mul(instance.size()) <= CHECK_BUDGET)
+        self.weight.is_some_and(|weight| weight.saturating_mul(instance.root().size()) <= CHECK_BUDGET)
             || self.counted(instance.root()).is_some()
     }
 

@@ -142,9 +142,13 @@ impl FoundObject {
         let whole = text.get(self.span.clone()).unwrap_or_default();
         match single_marker(&self.shape.known) {
             Some(member) => {
-                let before = whole.get(..member.cut.start).unwrap_or_default();
-                let after = whole.get(member.cut.end..).unwrap_or_default();
-                Ok([before, after].concat())
+                let before = whole.get(..member.key).unwrap_or_default();
+                let after = whole.get(member.value.end..).unwrap_or_default();
+                // A comma goes with it: the one behind it, or else the one before.
+                Ok(match after.trim_start_matches(json::SPACE).strip_prefix(',') {
+                    Some(next) => [before, next.trim_start_matches(json::SPACE)].concat(),
+                    None => [before.trim_end_matches(json::SPACE).strip_suffix(',').unwrap_or(before), after].concat(),
+                })
             }
             None if self.names_marker() => Err(JsonError::DuplicateKey),
             None => Ok(whole.to_owned()),
@@ -224,7 +228,7 @@ impl Finder<'_> {
             Err(broken) => {
                 // What is wrong with the whole text is found again, and told, when it is read as prose.
                 if source != Source::WholeText {
-                    self.note_broken(trimmed, broken.fault);
+                    self.note_broken(trimmed, broken.error);
                 }
                 false
             }
@@ -318,7 +322,7 @@ impl Finder<'_> {
                 Err(broken) => {
                     at = broken.at;
                     if bracket == b'{' {
-                        self.note_broken(prose.get(start..).unwrap_or_default(), broken.fault);
+                        self.note_broken(prose.get(start..).unwrap_or_default(), broken.error);
                     }
                     if bracket == b'{' && ends_message && stray.is_empty() {
                         self.note_unfinished(prose, start..broken.at, scanner.members_before_break());
@@ -383,7 +387,7 @@ struct Unclosed {
     start: usize,
     /// Without a quotation mark there is no key.
     has_quotes: bool,
-    /// ScanError questions are counted; of everything else the first fault is told.
+    /// Broken questions are counted; of everything else the first fault is told.
     names_question: bool,
     /// The message may break off in an object that has the marker, by its name or with escapes in it.
     may_name_marker: bool,
@@ -436,7 +440,7 @@ fn relative_to(mut shape: Shape, start: usize) -> Shape {
     shape.end -= start;
     for member in &mut shape.known {
         member.value = member.value.start - start..member.value.end - start;
-        member.cut = member.cut.start - start..member.cut.end - start;
+        member.key -= start;
     }
     shape
 }
