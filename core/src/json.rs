@@ -99,7 +99,7 @@ pub(crate) fn trim(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text).trim_matches(SPACE)
 }
 
-/// A number without a fraction: `3`, and `3.0`, which some runtimes cannot tell from it.
+/// A number without a fraction: `3`, and `3.0`, which some runtimes cannot distinguish from it.
 pub(crate) fn whole_number(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| {
         let number = value.as_f64()?;

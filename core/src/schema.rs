@@ -62,7 +62,7 @@ pub enum Check {
     Invalid(Vec<Violation>),
     /// Finding out would take more work than is allowed; it counts as not valid.
     TooMuchWork,
-    /// There is nobody to ask (a build without a schema engine, and no validator from the host); it counts as not valid.
+    /// There is no validator (a build without a schema engine, and none from the host); it counts as not valid.
     NoValidator,
 }
 
@@ -158,7 +158,7 @@ impl OutputSchema {
         self.compiled.validator.as_ref().and_then(|validator| validator.counted_work(instance))
     }
 
-    /// Whether there is somebody to check instances. There always is, unless this was built without an engine.
+    /// Whether instances can be checked. They always can, unless this was built without an engine.
     #[must_use]
     pub fn can_check(&self) -> bool {
         self.compiled.validator.is_some()

@@ -31,7 +31,7 @@ pub(super) trait FromJson<'de>: Sized {
     }
 
     /// Takes the compact JSON text of anything but a string.
-    fn from_compact(_: String) -> Option<Self> {
+    fn from_compact(_: &str) -> Option<Self> {
         None
     }
 
@@ -157,7 +157,7 @@ impl<'de, T: FromJson<'de>> Visitor<'de> for LenientVisitor<T> {
         Ok(T::from_raw(json))
     }
 
-    fn visit_string<E>(self, json: String) -> Result<Option<T>, E> {
+    fn visit_str<E>(self, json: &str) -> Result<Option<T>, E> {
         Ok(T::from_compact(json))
     }
 

@@ -39,8 +39,8 @@ impl<'de: 'r, 'r> FromJson<'de> for Excerpt<'r> {
         json::string(json, MAX_OTHER_BYTES).map(|text| Excerpt(text::head_of(text, MAX_OTHER_BYTES)))
     }
 
-    fn from_compact(json: String) -> Option<Self> {
-        (json != "null").then(|| Excerpt(text::head_of(json.into(), MAX_OTHER_BYTES)))
+    fn from_compact(json: &str) -> Option<Self> {
+        (json != "null").then(|| Excerpt(text::head(json, MAX_OTHER_BYTES).to_owned().into()))
     }
 }
 
@@ -57,7 +57,7 @@ impl FromJson<'_> for Json {
         json::string(json, usize::MAX).map(|text| Json(json_text(&text)))
     }
 
-    fn from_compact(json: String) -> Option<Self> {
-        Some(Json(json))
+    fn from_compact(json: &str) -> Option<Self> {
+        Some(Json(json.to_owned()))
     }
 }

@@ -10,7 +10,7 @@ use super::failure::{self, Failure};
 use super::{Decoded, Piece, Usage};
 
 /// One turn as far as it was read.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Turn {
     pub(super) rows: u64,
@@ -28,9 +28,9 @@ pub(super) struct Turn {
     text_bytes: usize,
     text_limit: usize,
     other_messages: usize,
-    /// Messages told so far, those that were taken back included.
-    told: u64,
-    /// Whether somebody looks on.
+    /// Messages begun so far, those that were taken back included.
+    begun: u64,
+    /// Whether pieces are collected for observers.
     pub(super) is_watched: bool,
     pieces: Vec<Piece>,
     session_handle: Option<String>,
@@ -40,27 +40,7 @@ pub(super) struct Turn {
 
 impl Turn {
     pub(super) fn new(text_limit: usize) -> Turn {
-        Turn {
-            rows: 0,
-            rows_too_long: 0,
-            is_not_utf8: false,
-            is_over: false,
-            failure: None,
-            usage: None,
-            messages: Vec::new(),
-            is_open: false,
-            settled: 0,
-            superseded: 0,
-            text_bytes: 0,
-            text_limit,
-            other_messages: 0,
-            told: 0,
-            is_watched: true,
-            pieces: Vec::new(),
-            session_handle: None,
-            notes: Vec::new(),
-            unknown_rows: 0,
-        }
+        Turn { text_limit, is_watched: true, ..Turn::default() }
     }
 
     /// A whole message of the assistant's.
@@ -83,7 +63,7 @@ impl Turn {
         self.text_bytes > self.text_limit
     }
 
-    /// What somebody else said: the beginning is kept, for people who look on. The words are asked for only if it is.
+    /// A message that is not the assistant's: its beginning is kept for observers. The words are made only if they are kept.
     pub(super) fn other<'w>(&mut self, role: &str, words: impl FnOnce() -> Cow<'w, str>) {
         if self.other_messages < MAX_OTHER_MESSAGES {
             let words = text::head_of(words(), MAX_OTHER_BYTES);
@@ -95,7 +75,7 @@ impl Turn {
         self.close();
     }
 
-    /// A piece of what somebody else said; it is joined to the piece before it.
+    /// A piece of a message that is not the assistant's; it is joined to the piece before it.
     pub(super) fn other_piece(&mut self, role: &str, words: &str) {
         let role = text::head(role, MAX_ROLE_BYTES);
         let kept = match self.messages.last().filter(|last| self.is_open && last.role == role) {
@@ -127,15 +107,15 @@ impl Turn {
 
     /// A message of its own.
     fn begin(&mut self, role: &str, text: String) {
-        self.told += 1;
+        self.begun += 1;
         self.show(role, &text);
         self.messages.push(Message { role: role.to_owned(), text });
     }
 
-    /// Lets those who look on see a piece of the last message.
+    /// Hands observers a piece of the last message.
     fn show(&mut self, role: &str, words: &str) {
         if self.is_watched {
-            let message = self.told.saturating_sub(1);
+            let message = self.begun.saturating_sub(1);
             self.pieces.push(Piece { message, role: role.to_owned(), text: words.to_owned() });
         }
     }
@@ -162,7 +142,7 @@ impl Turn {
         let before = taken_back.len();
         self.messages.extend(taken_back.into_iter().filter(|message| message.role != ASSISTANT));
         self.superseded += self.settled + before - self.messages.len();
-        // What is left are the words of others; nobody looks at them again.
+        // What is left is not the assistant's and is not looked at again.
         self.settled = self.messages.len();
     }
 

@@ -22,7 +22,7 @@ impl<'de> Deserializer<'de> for Node<'de> {
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match self.view() {
             JsonView::String(_) => visitor.visit_borrowed_str(self.scalar_text()),
-            _ => visitor.visit_string(self.to_value().to_string()),
+            _ => visitor.visit_str(&self.to_value().to_string()),
         }
     }
 

@@ -222,24 +222,19 @@ impl Reader<'_> {
         let document = &mut self.document;
         let start = quote + 1;
         let stop = end_of_plain(document.text.as_bytes(), start);
-        let mut length = stop - start;
-        let end = if self.scanner.byte(stop) == Some(b'"') {
-            document.push(Kind::Plain, start, length);
-            stop + 1
+        if self.scanner.byte(stop) == Some(b'"') {
+            document.push(Kind::Plain, start, stop - start);
+            return Ok(stop + 1);
+        }
+        let end = self.scanner.string_end(stop).map_err(|(_, error)| error)?;
+        let length = end - 1 - start;
+        if escapes == Escapes::Decode {
+            let (from, inside) = (document.unescaped.len(), document.text.get(start..start + length));
+            document.unescaped.push_str(&decoded(inside.unwrap_or_default(), usize::MAX));
+            document.push(Kind::Unescaped, from, document.unescaped.len() - from);
         } else {
-            let end = self.scanner.string_end(stop).map_err(|(_, error)| error)?;
-            length = end - 1 - start;
-            if escapes == Escapes::Decode {
-                let from = document.unescaped.len();
-                let inside = document.text.get(start..start + length).unwrap_or_default();
-                document.unescaped.push_str(&decoded(inside, usize::MAX));
-                length = document.unescaped.len() - from;
-                document.push(Kind::Unescaped, from, length);
-            } else {
-                document.push(Kind::Escaped, start, length);
-            }
-            end
-        };
+            document.push(Kind::Escaped, start, length);
+        }
         Ok(end)
     }
 

@@ -83,7 +83,7 @@ pub enum Source {
     Prose,
 }
 
-/// The evidence of a turn, and the parts of it that the run goes on with.
+/// The evidence of a turn, and the parts of it that the run continues with.
 #[derive(Debug)]
 pub(crate) struct Found<'r> {
     pub(crate) evidence: Evidence,
@@ -293,7 +293,7 @@ impl<'r> Reader<'r> {
     fn takes_for_question(&mut self, form: Option<AskForm>, members: &Map) -> bool {
         match form {
             Some(AskForm::Envelope) => true,
-            // Nobody is asked in auto, so an object that could be either is an output there.
+            // In auto no user is asked, so an object that could be either is an output there.
             Some(AskForm::Bare) => self.plan.is_interactive(),
             Some(AskForm::PromptAlone) => self.plan.is_interactive() && !self.may_be_valid(members),
             None => false,

@@ -39,7 +39,7 @@ pub enum Action {
         attempt_number: u32,
         /// The slot it runs in.
         slot_id: String,
-        /// What the turn goes on from; absent in the first turn.
+        /// What the turn continues from; absent in the first turn.
         #[serde(skip_serializing_if = "Option::is_none")]
         resume: Option<ResumeFrom>,
     },
@@ -73,7 +73,7 @@ pub enum Action {
         /// The question it was for.
         interaction_id: u64,
     },
-    /// Tell observers; nothing depends on it.
+    /// Notify observers; nothing depends on it.
     Notify {
         /// What happened.
         what: Notification,
@@ -93,7 +93,7 @@ pub enum Notification {
     StatusChanged,
 }
 
-/// What a turn goes on from.
+/// What a turn continues from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ResumeFrom {

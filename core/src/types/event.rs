@@ -1,4 +1,4 @@
-//! Events: what happened, told to the core.
+//! Events: what happened, as hosts report it to the core.
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess};
@@ -17,7 +17,7 @@ use crate::types::tagged::{self, NoMembers, Tagged};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Event {
-    /// The run was made. First in every journal; [`crate::Run::create`] says it, nobody else.
+    /// The run was made. First in every journal; only [`crate::Run::create`] emits it.
     Created {},
     /// The host gave the slot that `acquire_slot` asked for.
     SlotGranted {
@@ -39,11 +39,11 @@ pub enum Event {
     ProcessLost {
         /// The turn it belonged to.
         attempt_number: u32,
-        /// The slot it ran in; tells a retried turn's process from the one before it.
+        /// The slot it ran in; distinguishes a retried turn's process from the one before it.
         #[serde(skip_serializing_if = "Option::is_none")]
         slot_id: Option<String>,
     },
-    /// Somebody wants the run to end.
+    /// A request to end the run.
     Cancel {
         /// Why, in their words.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,10 +60,10 @@ pub const DONE_MARKER: &str = "__SKILL_DONE__";
 pub struct TurnReport {
     /// The turn that finished.
     pub attempt_number: u32,
-    /// The slot it ran in; tells a retried turn from the one before it.
+    /// The slot it ran in; distinguishes a retried turn from the one before it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slot_id: Option<String>,
-    /// The process's exit code; absent counts as 0 (a sticky process goes on living).
+    /// The process's exit code; absent counts as 0 (a sticky process stays alive).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i64>,
     /// Why the turn failed, as a code such as `TIMEOUT` or `AUTH_REQUIRED`, whatever the exit code was.
@@ -90,7 +90,7 @@ pub struct TurnReport {
     /// What the agent's program printed, in place of `output`, `messages` and `text`; decoded when the event is applied.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stream: Option<Box<Stream>>,
-    /// What was strange about the agent's stream; the decision goes on telling it.
+    /// What was strange about the agent's stream; the decision repeats it.
     #[serde(default, deserialize_with = "or_null", skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<Note>,
 }

@@ -62,9 +62,9 @@ pub struct Question {
     pub prompt: String,
     /// Answers the agent suggests.
     pub options: Vec<ChoiceOption>,
-    /// Anything the agent tells the user interface.
+    /// Hints of the agent for the user interface.
     pub ui_hints: FreeForm,
-    /// What an automatic decision goes by when nobody answers.
+    /// What an automatic decision follows if the user does not answer.
     pub default_decision_policy: Cow<'static, str>,
     /// Names of fields the agent would like to have filled in.
     pub required_fields: Vec<String>,
@@ -145,11 +145,11 @@ pub struct PendingInteraction {
 pub enum ResolutionMode {
     /// A person answered.
     UserReply,
-    /// Nobody did, and the core told the agent to go on.
+    /// The user did not answer, and the core made the agent continue.
     AutoDecideTimeout,
-    /// The run ended before anybody answered: a cancel, or the process that asked was lost.
+    /// The run ended before the user answered: a cancel, or the process that asked was lost.
     Canceled,
-    /// Nobody answered in time, and that ended the run.
+    /// The user did not answer in time, and that ended the run.
     Expired,
 }
 

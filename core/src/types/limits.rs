@@ -37,7 +37,7 @@ impl Limits {
     /// The deepest JSON the core will ever walk: building, validating and freeing a value recurse this far.
     pub const MAX_JSON_DEPTH: usize = 128;
 
-    /// What holds where nobody says otherwise.
+    /// What holds unless the host says otherwise.
     pub const DEFAULT: Limits = Limits {
         turn_text_bytes: 16 * MIB,
         json_depth: Limits::MAX_JSON_DEPTH,

@@ -13,7 +13,7 @@ pub struct Stream {
     /// What it complained of. Nothing is decided by it, but by [`StreamFormat::GeminiJson`], which reports failures there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stderr: Option<String>,
-    /// How the process ended; absent while it goes on living.
+    /// How the process ended; absent while it stays alive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i64>,
 }

@@ -1,4 +1,4 @@
-//! Time as data: the core is told what time it is and never looks.
+//! Time as data: the host passes the time in, and the core never looks.
 
 use serde::{Deserialize, Deserializer, Serialize};
 

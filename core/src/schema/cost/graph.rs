@@ -82,6 +82,7 @@ impl Node {
 }
 
 /// What was read from a schema's document.
+#[derive(Default)]
 pub(crate) struct Reading<'v> {
     pub(crate) nodes: Vec<Node>,
     /// Each pattern once, in the order of the document; nodes name them by position.
@@ -182,22 +183,10 @@ struct Reader<'v> {
 
 /// Reads the graph of a document that is at most `Limits::MAX_JSON_DEPTH` deep.
 pub(crate) fn read(root: &Value, dialect: Dialect) -> Reading<'_> {
-    let reading = Reading {
-        nodes: Vec::new(),
-        patterns: Vec::new(),
-        problems: Vec::new(),
-        targets: BTreeSet::new(),
-        shapes: Vec::new(),
-        overflow: false,
-        location_bytes: 0,
-        hostile_enum: false,
-        places: Vec::new(),
-        pattern_places: Vec::new(),
-    };
     let mut reader = Reader {
         root,
         dialect,
-        reading,
+        reading: Reading::default(),
         values: Vec::new(),
         by_address: BTreeMap::new(),
         by_pattern: BTreeMap::new(),

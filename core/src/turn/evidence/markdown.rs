@@ -38,8 +38,8 @@ pub(super) fn segments(text: &str, found: &mut dyn FnMut(Segment)) {
                     // The rest of that line is prose, whatever stands in it.
                     read_to = end_of_line(text, prose_start);
                 }
-                None if !yaml.told => {
-                    yaml.told = true;
+                None if !yaml.is_reported => {
+                    yaml.is_reported = true;
                     found(Segment::UnclosedYaml);
                 }
                 None => {}
@@ -78,10 +78,10 @@ fn next_line_with_sign(text: &str, from: usize, yaml: &YamlTags<'_>) -> Option<R
         here.starts_with(b"```") || here.starts_with(b"~~~") || starts_with_tag(here, YAML_OPEN)
     };
     // In a flood of fences a search would cost more than it finds. Tags that are never closed mean nothing once one of
-    // them has been told.
+    // them has been reported.
     let sign = if rest.starts_with(b"```") {
         Some(0)
-    } else if yaml.told {
+    } else if yaml.is_reported {
         memchr::memchr2_iter(b'`', b'~', rest).find(is_sign)
     } else {
         memchr::memchr3_iter(b'`', b'~', b'<', rest).find(is_sign)
@@ -118,17 +118,17 @@ fn starts_with_tag(text: &[u8], tag: &str) -> bool {
     text.get(..tag.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(tag.as_bytes()))
 }
 
-/// Where the closing tags are; once there is none ahead, nobody looks again.
+/// Where the closing tags are; once there is none ahead, the search is not repeated.
 struct YamlTags<'t> {
     text: &'t str,
     exhausted: bool,
-    /// Whether a tag that is never closed has been told.
-    told: bool,
+    /// Whether a tag that is never closed has been reported.
+    is_reported: bool,
 }
 
 impl<'t> YamlTags<'t> {
     fn new(text: &'t str) -> YamlTags<'t> {
-        YamlTags { text, exhausted: false, told: false }
+        YamlTags { text, exhausted: false, is_reported: false }
     }
 
     fn close_after(&mut self, start: usize) -> Option<usize> {

@@ -226,7 +226,7 @@ impl Finder<'_> {
             }
             Ok(_) => false,
             Err(broken) => {
-                // What is wrong with the whole text is found again, and told, when it is read as prose.
+                // What is wrong with the whole text is found again, and reported, when it is read as prose.
                 if source != Source::WholeText {
                     self.note_broken(trimmed, broken.error);
                 }
@@ -267,7 +267,7 @@ impl Finder<'_> {
 
     /// The fourth step of OUT-2: objects in prose, each byte read once.
     ///
-    /// A bracket that turns out not to be JSON is stray, and reading goes on where it broke, so that an unclosed one
+    /// A bracket that turns out not to be JSON is stray, and reading continues where it broke, so that an unclosed one
     /// hides nothing behind it. If stray is closed after all, then what was found inside was not top level.
     fn prose_objects(&mut self, prose: &str, offset: usize) {
         let mut scanner = Scanner::new(prose, self.max_depth).wanting(&WANTED);
@@ -375,7 +375,7 @@ impl Finder<'_> {
         }
     }
 
-    /// The first fault is the one that is told.
+    /// The first fault is the one that is reported.
     fn note_fault(&mut self, fault: JsonError) {
         self.contents.fault.get_or_insert(fault);
     }
@@ -387,7 +387,7 @@ struct Unclosed {
     start: usize,
     /// Without a quotation mark there is no key.
     has_quotes: bool,
-    /// Broken questions are counted; of everything else the first fault is told.
+    /// Broken questions are counted; of everything else the first fault is reported.
     names_question: bool,
     /// The message may break off in an object that has the marker, by its name or with escapes in it.
     may_name_marker: bool,
@@ -418,11 +418,11 @@ fn single_marker(members: &[Member]) -> Option<&Member> {
 
 /// What a brace begins; code and templates are full of those that are no JSON.
 enum Inside {
-    /// `{}`, a placeholder that is closed at once. What comes of it is nothing, so nobody reads it.
+    /// `{}`, a placeholder that is closed at once. Nothing comes of it, so it is not read.
     Nothing,
     /// As in `{name}`, which cannot be an object and was not meant to.
     Words { at: usize },
-    /// A key, an end, or what has to be looked at more closely to tell what was meant.
+    /// A key, an end, or what has to be looked at more closely to see what was meant.
     Json,
 }
 
