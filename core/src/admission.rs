@@ -15,13 +15,13 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use crate::json::strict::from_value;
 use crate::json::{self, Map, Value, json_text};
 use crate::schema::{Check, OutputSchema};
 use crate::text;
 use crate::types::codes::{Code, Note};
 use crate::types::limits::Limits;
 use crate::types::plan::{DEFAULT_SESSION_TIMEOUT_SEC, Mode};
-use crate::types::strict::from_value;
 use manifest::ParsedSkill;
 pub use plan::{Plan, PlanSettings};
 pub(crate) use request::read_request;

@@ -1,98 +1,81 @@
 //! Strict JSON: where an object in a text ends, and the value it stands for.
 //!
-//! The values are `serde_json`'s. The scanner is ours, because `serde_json` does not report what evidence needs: where a broken object broke (so that a search in prose goes on from there and stays linear), which
-//! top-level members there are, and whether a key stands twice.
+//! The values are `serde_json`'s. The scanner is ours, because `serde_json` does not report what evidence needs: where a
+//! broken object broke (so that a search in prose continues from there and stays linear), which top-level members there
+//! are, and whether a key stands twice.
 
-mod builder;
-#[cfg(feature = "flat-documents")]
-mod cursor;
-#[cfg(feature = "flat-documents")]
-mod flat;
-#[cfg(feature = "schema-engine")]
-mod instance;
+mod read;
 #[cfg(feature = "streams")]
-mod outline;
+mod rows;
 mod scanner;
+pub(crate) mod strict;
 mod strings;
-#[cfg(not(feature = "flat-documents"))]
-mod tree;
-
-use std::fmt;
+mod tape;
 
 use serde::Serialize;
 
 use crate::types::codes::Code;
 use crate::types::limits::Limits;
-pub(crate) use builder::build;
-#[cfg(feature = "flat-documents")]
-pub use flat::Document;
-#[cfg(feature = "flat-documents")]
-pub(crate) use flat::{Elements, Members, Node};
-#[cfg(feature = "schema-engine")]
-pub(crate) use instance::{BYTES_PER_UNIT, Instance, Look, size, text_size};
-#[cfg(feature = "streams")]
-pub(crate) use outline::{Outline, string};
 pub(crate) use scanner::{Container, Member, Scanner, Shape};
 pub use serde_json::Value;
-#[cfg(not(feature = "flat-documents"))]
-pub use tree::Document;
+#[cfg(feature = "streams")]
+pub(crate) use strings::string;
+pub use tape::Document;
+#[cfg(feature = "streams")]
+pub(crate) use tape::Escapes;
+#[cfg(any(feature = "schema-engine", feature = "streams"))]
+pub(crate) use tape::JsonView;
+#[cfg(feature = "schema-engine")]
+pub(crate) use tape::{BYTES_PER_UNIT, Node, text_size};
+#[cfg(feature = "flat-documents")]
+pub(crate) use tape::{Elements, Members};
 
 /// The members of an object, in their order.
 pub type Map = serde_json::Map<String, Value>;
 
 /// Why a text is not JSON that can be taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum JsonError {
+    #[error("it is not valid JSON")]
     Syntax,
+    #[error("it is JSON, but not an object")]
     NotAnObject,
+    #[error("it is nested deeper than the limit")]
     TooDeep,
+    #[error("a key stands twice in one object")]
     DuplicateKey,
+    #[error("a number is too large to be held")]
     NumberOutOfRange,
+    #[error("a string has half of a surrogate pair")]
     LoneSurrogate,
 }
 
-impl Fault {
+impl JsonError {
     /// The diagnostic for it; plain bad syntax has none beside `OUTPUT_UNPARSABLE` itself.
     pub(crate) fn code(self) -> Option<Code> {
         match self {
-            Fault::Syntax | Fault::NotAnObject => None,
-            Fault::TooDeep => Some(Code::OutputTooDeep),
-            Fault::DuplicateKey => Some(Code::OutputDuplicateKey),
-            Fault::NumberOutOfRange => Some(Code::OutputNumberOutOfRange),
-            Fault::LoneSurrogate => Some(Code::OutputLoneSurrogate),
+            JsonError::Syntax | JsonError::NotAnObject => None,
+            JsonError::TooDeep => Some(Code::OutputTooDeep),
+            JsonError::DuplicateKey => Some(Code::OutputDuplicateKey),
+            JsonError::NumberOutOfRange => Some(Code::OutputNumberOutOfRange),
+            JsonError::LoneSurrogate => Some(Code::OutputLoneSurrogate),
         }
     }
 }
 
-impl fmt::Display for Fault {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Fault::Syntax => "it is not valid JSON",
-            Fault::NotAnObject => "it is JSON, but not an object",
-            Fault::TooDeep => "it is nested deeper than the limit",
-            Fault::DuplicateKey => "a key stands twice in one object",
-            Fault::NumberOutOfRange => "a number is too large to be held",
-            Fault::LoneSurrogate => "a string has half of a surrogate pair",
-        })
-    }
-}
-
 /// Reads a whole text as one JSON value: strict syntax, no key twice in an object, at most `max_depth` levels.
-pub(crate) fn parse_value(text: &str, max_depth: usize) -> Result<Value, Fault> {
-    build(scanned(text, max_depth)?)
+pub(crate) fn parse_value(text: &str, max_depth: usize) -> Result<Value, JsonError> {
+    parse_document(text, max_depth).map(|document| document.value())
 }
 
 /// Reads a whole text as strictly, for a check against a schema.
-pub(crate) fn parse_document(text: &str, max_depth: usize) -> Result<Document<'_>, Fault> {
-    Document::read(scanned(text, max_depth)?)
+pub(crate) fn parse_document(text: &str, max_depth: usize) -> Result<Document<'_>, JsonError> {
+    Document::read(text, max_depth, tape::Escapes::Decode)
 }
 
-/// The part of a text that is one value, if the rest is white space.
-fn scanned(text: &str, max_depth: usize) -> Result<&str, Fault> {
-    let trimmed = trim(text);
-    let mut scanner = Scanner::new(trimmed, max_depth);
-    let end = scanner.value(0).map_err(|broken| broken.fault)?.end;
-    if end == trimmed.len() { Ok(trimmed) } else { Err(Fault::Syntax) }
+/// The value of a text that was read before, by the scanner or as a part of a document: nothing bounds its depth here.
+pub(crate) fn build(text: &str) -> Result<Value, JsonError> {
+    parse_value(text, usize::MAX)
 }
 
 /// Data as JSON text, without white space and with the members of objects in the order of their fields.
@@ -113,10 +96,10 @@ pub(crate) const MAX_DOCUMENT_DEPTH: usize = 2 * Limits::MAX_JSON_DEPTH + 3;
 
 /// The text without JSON white space around it and without a byte order mark before it.
 pub(crate) fn trim(text: &str) -> &str {
-    text.strip_prefix('\u{feff}').unwrap_or(text).trim_matches([' ', '\t', '\n', '\r'])
+    text.strip_prefix('\u{feff}').unwrap_or(text).trim_matches(SPACE)
 }
 
-/// A number without a fraction: `3`, and `3.0`, which some runtimes cannot tell from it.
+/// A number without a fraction: `3`, and `3.0`, which some runtimes cannot distinguish from it.
 pub(crate) fn whole_number(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| {
         let number = value.as_f64()?;
@@ -126,84 +109,10 @@ pub(crate) fn whole_number(value: &Value) -> Option<u64> {
     })
 }
 
-/// How deep a value that came from outside is nested, found without recursion.
-pub(crate) fn depth(value: &Value) -> usize {
-    let mut deepest = 0;
-    let mut open = vec![(value, 1)];
-    while let Some((value, level)) = open.pop() {
-        match value {
-            Value::Array(items) => open.extend(items.iter().map(|item| (item, level + 1))),
-            Value::Object(members) => open.extend(members.values().map(|member| (member, level + 1))),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => continue,
-        }
-        deepest = deepest.max(level);
-    }
-    deepest
-}
-
+/// What JSON takes for white space.
+pub(crate) const SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
 /// 2^53: beyond it a float does not say which whole number it is.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(text: &str, expected: Result<&str, Fault>) {
-        let found = parse_value(text, 4).map(|value| value.to_string());
-        assert_eq!(found, expected.map(str::to_owned), "{text}");
-    }
-
-    #[test]
-    fn takes_strict_json_and_nothing_else() {
-        check(" {\"b\":1,\"a\":[true,null,\"x\"]}\r\n", Ok("{\"b\":1,\"a\":[true,null,\"x\"]}"));
-        check("\u{feff}{}", Ok("{}"));
-        check("[18446744073709551615,-9223372036854775808]", Ok("[18446744073709551615,-9223372036854775808]"));
-        check("\"\\ud83d\\ude00\"", Ok("\"😀\""));
-        check("[[[[1]]]]", Ok("[[[[1]]]]"));
-        for bad in [
-            "",
-            "{",
-            "{,}",
-            "{\"a\"}",
-            "{\"a\":}",
-            "{\"a\":1,}",
-            "[1,]",
-            "[1 2]",
-            "{a:1}",
-            "{'a':1}",
-            "nul",
-            "01",
-            "1.",
-            ".5",
-            "+1",
-            "1e",
-            "-",
-            "\"a",
-            "\"\n\"",
-            "\"\\x\"",
-            "\"\\u12g4\"",
-            "{\"a\":1}}",
-            "{\"a\":1]",
-            "[1}",
-            "NaN",
-            "\u{a0}1",
-            "// c\n1",
-            "\"\\u+123\"",
-        ] {
-            check(bad, Err(Fault::Syntax));
-        }
-        check("[[[[[1]]]]]", Err(Fault::TooDeep));
-        check("{\"a\":{\"b\":1,\"\\u0062\":2}}", Err(Fault::DuplicateKey));
-        check("18446744073709551616", Err(Fault::NumberOutOfRange));
-        check("-9223372036854775809", Err(Fault::NumberOutOfRange));
-        check("1e400", Err(Fault::NumberOutOfRange));
-        check("\"\\ud83d\"", Err(Fault::LoneSurrogate));
-        check("\"\\ude00\\ud83d\"", Err(Fault::LoneSurrogate));
-    }
-
-    #[test]
-    fn depth_is_found_without_recursion() {
-        assert_eq!(depth(&serde_json::json!([1, {"a": [[]]}])), 4);
-        assert_eq!(depth(&serde_json::json!("x")), 0);
-    }
-}
+mod tests;

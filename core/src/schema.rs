@@ -2,18 +2,12 @@
 
 #[cfg(feature = "schema-engine")]
 mod builtin;
+#[cfg(feature = "schema-engine")]
+mod cost;
 mod engine;
-#[cfg(all(feature = "schema-engine", feature = "flat-documents"))]
-mod flat;
-#[cfg(feature = "schema-engine")]
-mod graph;
-#[cfg(feature = "schema-engine")]
-mod guard;
-#[cfg(feature = "schema-engine")]
-mod pattern;
 mod shared;
-#[cfg(feature = "schema-engine")]
-mod work;
+#[cfg(all(feature = "schema-engine", feature = "flat-documents"))]
+mod tape;
 
 #[cfg(test)]
 #[cfg(feature = "schema-engine")]
@@ -33,7 +27,7 @@ use crate::json::{self, Document, Value};
 use crate::text::{display_text, head};
 use crate::types::codes::Code;
 use crate::types::decision::Violation;
-use crate::types::limits::Limits;
+use crate::types::limits::{self, Limits};
 
 /// A compiled schema; cheap to clone.
 #[derive(Clone)]
@@ -69,7 +63,7 @@ pub enum Check {
     Invalid(Vec<Violation>),
     /// Finding out would take more work than is allowed; it counts as not valid.
     TooMuchWork,
-    /// There is nobody to ask (a build without a schema engine, and no validator from the host); it counts as not valid.
+    /// There is no validator (a build without a schema engine, and none from the host); it counts as not valid.
     NoValidator,
 }
 
@@ -126,11 +120,12 @@ impl OutputSchema {
     /// Checks an instance.
     #[must_use]
     pub fn check(&self, instance: &Value) -> Check {
-        if json::depth(instance) > Limits::MAX_JSON_DEPTH {
+        if limits::depth(instance) > Limits::MAX_JSON_DEPTH {
             return Check::TooMuchWork;
         }
         // What was written from a value has no key twice.
-        Document::read(&json_text(instance)).map_or(Check::TooMuchWork, |document| self.check_document(&document))
+        Document::read_scanned(&json_text(instance))
+            .map_or(Check::TooMuchWork, |document| self.check_document(&document))
     }
 
     /// Checks an instance that has been read.
@@ -141,7 +136,7 @@ impl OutputSchema {
     /// Whether an instance, given as strict JSON text, fits.
     pub(crate) fn accepts(&self, instance: &str) -> bool {
         let accepts = |document: Document<'_>| self.compiled.validator.as_ref().is_some_and(|it| it.accepts(&document));
-        Document::read(instance).is_ok_and(accepts)
+        Document::read_scanned(instance).is_ok_and(accepts)
     }
 
     /// How much work a verdict on an instance is counted as, if it may be done: the measure by which the tests show that no
@@ -152,7 +147,7 @@ impl OutputSchema {
         self.compiled.validator.as_ref().and_then(|validator| validator.counted_work(instance))
     }
 
-    /// Whether there is somebody to check instances. There always is, unless this was built without an engine.
+    /// Whether instances can be checked. They always can, unless this was built without an engine.
     #[must_use]
     pub fn can_check(&self) -> bool {
         self.compiled.validator.is_some()

@@ -4,12 +4,12 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Problem, found, is_run_id, members, read_object, setters, typed_members};
+use crate::json::strict::from_value;
 use crate::json::{self, Map, Value};
 use crate::text;
 use crate::types::codes::{Code, Note};
 use crate::types::limits::Limits;
 use crate::types::plan::{InterruptedTurn, MAX_SESSION_TIMEOUT_SEC, Mode, Profile, SoftCompletion};
-use crate::types::strict::from_value;
 
 /// What a client asks for: the run's id, the engine and the options of the run. What is absent has its default.
 ///

@@ -17,7 +17,7 @@ const MAX_ROW_BYTES: usize = 2 * Limits::DEFAULT.turn_text_bytes;
 pub struct StreamDecoder {
     format: StreamFormat,
     text_limit: usize,
-    /// How the turns of a process that lives on are told apart.
+    /// How the turns of a process that lives on are separated.
     sticky: Option<Sticky>,
     /// What came of a row that has not ended.
     begun: Vec<u8>,
@@ -227,7 +227,7 @@ impl StreamDecoder {
         }
     }
 
-    /// What can only be told when nothing more comes.
+    /// Adds what is known only when nothing more comes.
     fn end_of_stream(&mut self, stderr: &str) {
         // What is too large was not read to its end, so that where it stops says nothing.
         if self.turn.is_too_large() {

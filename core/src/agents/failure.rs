@@ -8,7 +8,7 @@ use super::fields::{FromJson, Lenient, Text};
 use crate::text;
 use crate::types::codes::Code;
 
-/// A failure that the stream tells.
+/// A failure that the stream reports.
 #[derive(Clone, Debug)]
 pub(super) struct Failure {
     pub(super) code: Code,
@@ -17,7 +17,7 @@ pub(super) struct Failure {
 }
 
 impl Failure {
-    /// A failure with an HTTP status, if the program tells one, and its words.
+    /// A failure with an HTTP status, if the program reports one, and its words.
     pub(super) fn of_model(status: Option<u64>, words: &str) -> Failure {
         Failure { code: code_of(status.or_else(|| status_in(words)), words), words: words.to_owned() }
     }
@@ -105,7 +105,7 @@ fn status_in(words: &str) -> Option<u64> {
     numbers.filter_map(|number| number.parse().ok()).find(|number| matches!(number, 401 | 403 | 429))
 }
 
-/// Whether a process that ended so was stopped by a signal that asks it to end (INT, TERM), as a shell or a host tells it.
+/// Whether a process that ended so was stopped by a signal that asks it to end (INT, TERM), as a shell or a host reports it.
 pub(super) const fn is_stop(exit_code: i64) -> bool {
     matches!(exit_code, 130 | 143 | -2 | -15)
 }

@@ -22,11 +22,16 @@ pub(super) struct Object<T>(pub(super) Option<T>);
 
 /// A value of a type that a field can be read as.
 pub(super) trait FromJson<'de>: Sized {
-    /// Whether objects and arrays are read as JSON text, too.
-    const IS_RAW: bool = false;
+    /// Whether all but strings are read as compact JSON text.
+    const IS_COMPACT: bool = false;
 
     /// Reads the JSON text of a string, a number, a boolean or null.
     fn from_raw(_: &'de str) -> Option<Self> {
+        None
+    }
+
+    /// Takes the compact JSON text of anything but a string.
+    fn from_compact(_: &str) -> Option<Self> {
         None
     }
 
@@ -77,7 +82,7 @@ impl<'de, T: FromJson<'de>> Deserialize<'de> for Lenient<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let visitor = LenientVisitor(PhantomData);
         let value =
-            if T::IS_RAW { deserializer.deserialize_str(visitor) } else { deserializer.deserialize_any(visitor) };
+            if T::IS_COMPACT { deserializer.deserialize_str(visitor) } else { deserializer.deserialize_any(visitor) };
         value.map(Lenient)
     }
 }
@@ -150,6 +155,10 @@ impl<'de, T: FromJson<'de>> Visitor<'de> for LenientVisitor<T> {
 
     fn visit_borrowed_str<E>(self, json: &'de str) -> Result<Option<T>, E> {
         Ok(T::from_raw(json))
+    }
+
+    fn visit_str<E>(self, json: &str) -> Result<Option<T>, E> {
+        Ok(T::from_compact(json))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, array: A) -> Result<Option<T>, A::Error> {

@@ -14,9 +14,9 @@ use super::Sticky;
 use super::row::Row;
 use super::turn::Turn;
 use crate::json::Value;
+use crate::json::strict;
 use crate::types::receipt::EventRejected;
 use crate::types::stream::StreamFormat;
-use crate::types::strict;
 
 impl StreamFormat {
     /// Every format.
@@ -131,14 +131,4 @@ pub(super) enum EndOfTurn {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_format_has_one_name() {
-        for format in StreamFormat::ALL {
-            assert_eq!(serde_json::to_value(format).unwrap(), format.as_str());
-            assert_eq!(StreamFormat::from_name(format.as_str()), Ok(format));
-        }
-    }
-}
+mod tests;

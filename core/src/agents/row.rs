@@ -3,26 +3,27 @@
 use serde::Deserialize;
 
 use super::fields::Text;
-use crate::json::Outline;
+use crate::json::{Document, Escapes, JsonView};
 use crate::types::limits::Limits;
 
 /// A JSON object in strict syntax, with bounded depth and no key twice.
-pub(super) struct Row<'t>(Outline<'t>);
+pub(super) struct Row<'t>(Document<'t>);
 
 impl<'t> Row<'t> {
     /// Checks that a text is one JSON object and nothing else.
     pub(super) fn parse(text: &'t str) -> Option<Row<'t>> {
-        Outline::read(text, MAX_ROW_DEPTH).ok().filter(|outline| outline.whole().is_object()).map(Row)
+        let row = Document::read(text, MAX_ROW_DEPTH, Escapes::Keep).ok()?;
+        matches!(row.root().view(), JsonView::Object(_)).then_some(Row(row))
     }
 
     /// The row's `type`, absent if it is not a string.
     pub(super) fn kind(&self) -> Text<'_> {
-        self.0.whole().get("type").and_then(|kind| Text::deserialize(kind).ok()).unwrap_or_default()
+        self.0.root().member("type").and_then(|kind| Text::deserialize(kind).ok()).unwrap_or_default()
     }
 
     /// Reads the fields of `T`. With fields that are all lenient, there is always one.
     pub(super) fn read<'r, T: Deserialize<'r>>(&'r self) -> Option<T> {
-        T::deserialize(self.0.whole()).ok()
+        T::deserialize(self.0.root()).ok()
     }
 }
 

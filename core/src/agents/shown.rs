@@ -33,14 +33,14 @@ impl<'r> Shown<'r> {
 }
 
 impl<'de: 'r, 'r> FromJson<'de> for Excerpt<'r> {
-    const IS_RAW: bool = true;
+    const IS_COMPACT: bool = true;
 
     fn from_raw(json: &'de str) -> Option<Self> {
-        if json == "null" {
-            return None;
-        }
-        let text = json::string(json, MAX_OTHER_BYTES).unwrap_or_else(|| compact(json).into());
-        Some(Excerpt(text::head_of(text, MAX_OTHER_BYTES)))
+        json::string(json, MAX_OTHER_BYTES).map(|text| Excerpt(text::head_of(text, MAX_OTHER_BYTES)))
+    }
+
+    fn from_compact(json: &str) -> Option<Self> {
+        (json != "null").then(|| Excerpt(text::head(json, MAX_OTHER_BYTES).to_owned().into()))
     }
 }
 
@@ -51,15 +51,13 @@ impl<'de: 'r, 'r> FromJson<'de> for Beginning<'r> {
 }
 
 impl FromJson<'_> for Json {
-    const IS_RAW: bool = true;
+    const IS_COMPACT: bool = true;
 
     fn from_raw(json: &str) -> Option<Self> {
-        Some(Json(compact(json)))
+        json::string(json, usize::MAX).map(|text| Json(json_text(&text)))
     }
-}
 
-/// The same JSON without white space.
-fn compact(json: &str) -> String {
-    // What was read once can be built.
-    json_text(&json::build(json).unwrap_or_default())
+    fn from_compact(json: &str) -> Option<Self> {
+        Some(Json(json.to_owned()))
+    }
 }

@@ -10,7 +10,7 @@ use super::failure::{self, Failure};
 use super::{Decoded, Piece, Usage};
 
 /// One turn as far as it was read.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Turn {
     pub(super) rows: u64,
@@ -28,9 +28,9 @@ pub(super) struct Turn {
     text_bytes: usize,
     text_limit: usize,
     other_messages: usize,
-    /// Messages told so far, those that were taken back included.
-    told: u64,
-    /// Whether somebody looks on.
+    /// Messages begun so far, those that were taken back included.
+    begun: u64,
+    /// Whether pieces are collected for observers.
     pub(super) is_watched: bool,
     pieces: Vec<Piece>,
     session_handle: Option<String>,
@@ -40,27 +40,7 @@ pub(super) struct Turn {
 
 impl Turn {
     pub(super) fn new(text_limit: usize) -> Turn {
-        Turn {
-            rows: 0,
-            rows_too_long: 0,
-            is_not_utf8: false,
-            is_over: false,
-            failure: None,
-            usage: None,
-            messages: Vec::new(),
-            is_open: false,
-            settled: 0,
-            superseded: 0,
-            text_bytes: 0,
-            text_limit,
-            other_messages: 0,
-            told: 0,
-            is_watched: true,
-            pieces: Vec::new(),
-            session_handle: None,
-            notes: Vec::new(),
-            unknown_rows: 0,
-        }
+        Turn { text_limit, is_watched: true, ..Turn::default() }
     }
 
     /// A whole message of the assistant's.
@@ -83,7 +63,7 @@ impl Turn {
         self.text_bytes > self.text_limit
     }
 
-    /// What somebody else said: the beginning is kept, for people who look on. The words are asked for only if it is.
+    /// A message that is not the assistant's: its beginning is kept for observers. The words are made only if they are kept.
     pub(super) fn other<'w>(&mut self, role: &str, words: impl FnOnce() -> Cow<'w, str>) {
         if self.other_messages < MAX_OTHER_MESSAGES {
             let words = text::head_of(words(), MAX_OTHER_BYTES);
@@ -95,7 +75,7 @@ impl Turn {
         self.close();
     }
 
-    /// A piece of what somebody else said; it is joined to the piece before it.
+    /// A piece of a message that is not the assistant's; it is joined to the piece before it.
     pub(super) fn other_piece(&mut self, role: &str, words: &str) {
         let role = text::head(role, MAX_ROLE_BYTES);
         let kept = match self.messages.last().filter(|last| self.is_open && last.role == role) {
@@ -127,15 +107,15 @@ impl Turn {
 
     /// A message of its own.
     fn begin(&mut self, role: &str, text: String) {
-        self.told += 1;
+        self.begun += 1;
         self.show(role, &text);
         self.messages.push(Message { role: role.to_owned(), text });
     }
 
-    /// Lets those who look on see a piece of the last message.
+    /// Hands observers a piece of the last message.
     fn show(&mut self, role: &str, words: &str) {
         if self.is_watched {
-            let message = self.told.saturating_sub(1);
+            let message = self.begun.saturating_sub(1);
             self.pieces.push(Piece { message, role: role.to_owned(), text: words.to_owned() });
         }
     }
@@ -162,7 +142,7 @@ impl Turn {
         let before = taken_back.len();
         self.messages.extend(taken_back.into_iter().filter(|message| message.role != ASSISTANT));
         self.superseded += self.settled + before - self.messages.len();
-        // What is left are the words of others; nobody looks at them again.
+        // What is left is not the assistant's and is not looked at again.
         self.settled = self.messages.len();
     }
 
@@ -310,54 +290,4 @@ const MAX_SAID_BYTES: usize = 400;
 const MAX_HANDLE_BYTES: usize = 4096;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn texts(turn: &Turn) -> Vec<(&str, usize)> {
-        turn.messages.iter().map(|message| (message.role.as_str(), message.text.len())).collect()
-    }
-
-    #[test]
-    fn pieces_of_others_are_joined_while_they_are_one_message() {
-        let mut turn = Turn::new(usize::MAX);
-        let (long, short) = ("x".repeat(MAX_OTHER_BYTES), "y");
-        turn.say_piece(&long);
-        turn.other_piece("reasoning", &long);
-        turn.other_piece("reasoning", short);
-        turn.close();
-        turn.other_piece("reasoning", short);
-        turn.other_piece("reasoning", short);
-        let whole = MAX_OTHER_BYTES;
-        assert_eq!(texts(&turn), [("assistant", whole), ("reasoning", whole), ("reasoning", 2)]);
-    }
-
-    #[test]
-    fn messages_of_others_and_words_of_programs_are_kept_up_to_a_number() {
-        let mut turn = Turn::new(usize::MAX);
-        for _ in 0..MAX_OTHER_MESSAGES + 5 {
-            turn.other_piece("reasoning", "x");
-            turn.close();
-            turn.warn("mind the gap");
-        }
-        assert_eq!((turn.messages.len(), turn.notes.len()), (MAX_OTHER_MESSAGES, MAX_NOTES));
-    }
-
-    #[test]
-    fn whole_messages_of_others_are_cut_counted_and_shown_like_pieces() {
-        let mut turn = Turn::new(usize::MAX);
-        let long = "é".repeat(MAX_OTHER_BYTES);
-        turn.other("tool", || long.as_str().into());
-        turn.other("tool", || long.clone().into());
-        turn.other("tool", || "".into());
-        turn.other(&"r".repeat(MAX_ROLE_BYTES + 1), || "x".into());
-        let role = "r".repeat(MAX_ROLE_BYTES);
-        assert_eq!(texts(&turn), [("tool", MAX_OTHER_BYTES), ("tool", MAX_OTHER_BYTES), (role.as_str(), 1)]);
-        let shown = turn.take_pieces();
-        assert_eq!(shown.iter().map(|piece| piece.message).collect::<Vec<_>>(), [0, 1, 2]);
-        for _ in 0..MAX_OTHER_MESSAGES {
-            turn.other("tool", || "x".into());
-        }
-        turn.other_piece("tool", "x");
-        assert_eq!(turn.messages.len(), MAX_OTHER_MESSAGES);
-    }
-}
+mod tests;

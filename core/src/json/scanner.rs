@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::Fault;
+use super::JsonError;
 use super::strings::{decoded, end_of_simple};
 
 /// A value that [`Scanner`] read to its end, and what stands at its top level if it is an object.
@@ -26,25 +26,26 @@ impl Shape {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Member {
     pub(crate) name: &'static str,
+    /// Where its key begins.
+    pub(crate) key: usize,
     /// The text of the value.
     pub(crate) value: Range<usize>,
-    /// What to cut out of the text so that the rest is the object without this member.
-    pub(crate) cut: Range<usize>,
 }
 
 /// Where and why a text stopped being JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Broken {
+pub(crate) struct ScanError {
     /// The first byte that does not fit; nothing before it needs to be read again.
     pub(crate) at: usize,
-    pub(crate) fault: Fault,
+    pub(crate) error: JsonError,
 }
 
 /// A strict reader that builds nothing: one pass, no recursion, and it knows where it failed.
+#[derive(Default)]
 pub(crate) struct Scanner<'t> {
     text: &'t str,
     bytes: &'t [u8],
-    max_depth: usize,
+    pub(super) max_depth: usize,
     /// Top-level keys worth remembering.
     wanted: &'static [&'static str],
     open: Vec<Container>,
@@ -72,15 +73,7 @@ enum Expect {
 
 impl<'t> Scanner<'t> {
     pub(crate) fn new(text: &'t str, max_depth: usize) -> Scanner<'t> {
-        Scanner {
-            text,
-            bytes: text.as_bytes(),
-            max_depth,
-            wanted: &[],
-            open: Vec::new(),
-            before_break: Vec::new(),
-            steps: 0,
-        }
+        Scanner { text, bytes: text.as_bytes(), max_depth, ..Scanner::default() }
     }
 
     /// Remembers these keys when they stand at the top level of an object.
@@ -90,7 +83,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// Reads the value that starts at `start`.
-    pub(crate) fn value(&mut self, start: usize) -> Result<Shape, Broken> {
+    pub(crate) fn value(&mut self, start: usize) -> Result<Shape, ScanError> {
         self.open.clear();
         let mut shape = Shape::default();
         let result = self.scan(start, &mut shape);
@@ -98,9 +91,9 @@ impl<'t> Scanner<'t> {
         self.steps += (end - start) as u64 + 1;
         match result {
             Ok(end) => Ok(Shape { end, ..shape }),
-            Err((at, fault)) => {
+            Err((at, error)) => {
                 self.before_break = shape.known;
-                Err(Broken { at: at.max(start + 1).min(self.bytes.len()), fault })
+                Err(ScanError { at: at.max(start + 1).min(self.bytes.len()), error })
             }
         }
     }
@@ -115,11 +108,10 @@ impl<'t> Scanner<'t> {
         &self.open
     }
 
-    fn scan(&mut self, start: usize, shape: &mut Shape) -> Result<usize, (usize, Fault)> {
+    fn scan(&mut self, start: usize, shape: &mut Shape) -> Result<usize, (usize, JsonError)> {
         let mut at = start;
         let mut expect = Expect::Value;
-        let mut current: Option<OpenMember> = None;
-        let mut last_comma = None;
+        let mut is_wanted = false;
         loop {
             at = self.skip_space(at);
             let byte = self.byte(at);
@@ -137,34 +129,28 @@ impl<'t> Scanner<'t> {
                 (Expect::CommaOrEnd, Some(b',')) => {
                     at += 1;
                     expect = if self.inside(Container::Object) { Expect::Key } else { Expect::Value };
-                    if self.open.len() == 1 {
-                        last_comma = Some(at - 1);
-                    }
                     continue;
                 }
                 (Expect::Key | Expect::KeyOrEnd, Some(b'"')) => {
-                    let end = self.string(at)?;
-                    if self.open.len() == 1 {
-                        shape.members += 1;
-                        current = self.wanted_name(at..end).map(|name| OpenMember { name, key: at, comma: last_comma });
-                    }
+                    let (key, end) = (at, self.string(at)?);
                     let colon = self.skip_space(end);
                     if self.byte(colon) != Some(b':') {
-                        return Err((colon, Fault::Syntax));
+                        return Err((colon, JsonError::Syntax));
                     }
                     at = colon + 1;
                     expect = Expect::Value;
-                    if let Some(member) = &mut current
-                        && self.open.len() == 1
-                    {
+                    if self.open.len() == 1 {
+                        shape.members += 1;
+                        let name = self.wanted_name(key..end);
+                        is_wanted = name.is_some();
                         let value = self.skip_space(at);
-                        shape.known.push(Member { name: member.name, value: value..value, cut: member.key..value });
+                        shape.known.extend(name.map(|name| Member { name, key, value: value..value }));
                     }
                     continue;
                 }
                 (Expect::Value | Expect::ValueOrEnd, Some(b'{' | b'[')) => {
                     if self.open.len() >= self.max_depth {
-                        return Err((at, Fault::TooDeep));
+                        return Err((at, JsonError::TooDeep));
                     }
                     let object = byte == Some(b'{');
                     self.open.push(if object { Container::Object } else { Container::Array });
@@ -176,84 +162,75 @@ impl<'t> Scanner<'t> {
                     at = self.scalar(at)?;
                     expect = Expect::CommaOrEnd;
                 }
-                _ => return Err((at, Fault::Syntax)),
+                _ => return Err((at, JsonError::Syntax)),
             }
             // A value has just ended.
             if self.open.is_empty() {
                 return Ok(at);
             }
             if self.open.len() == 1
-                && let Some(member) = current.take()
-                && let Some(known) = shape.known.last_mut()
+                && std::mem::take(&mut is_wanted)
+                && let Some(member) = shape.known.last_mut()
             {
-                known.value.end = at;
-                known.cut = self.cut(&member, at);
+                member.value.end = at;
             }
-        }
-    }
-
-    /// What has to go so that the member is gone and the commas are right.
-    fn cut(&self, member: &OpenMember, value_end: usize) -> Range<usize> {
-        let after = self.skip_space(value_end);
-        match (self.byte(after), member.comma) {
-            (Some(b','), _) => member.key..self.skip_space(after + 1),
-            (_, Some(comma)) => comma..value_end,
-            (_, None) => member.key..value_end,
         }
     }
 
     fn wanted_name(&self, key: Range<usize>) -> Option<&'static str> {
         let quoted = self.text.get(key)?;
         let raw = quoted.get(1..quoted.len() - 1)?;
-        if raw.contains('\\') {
-            // Keys are compared after decoding: `"__SKILL\u005fDONE__"` is the marker's key.
-            let decoded = decoded(raw, usize::MAX);
-            return self.wanted.iter().copied().find(|name| *name == decoded);
-        }
-        self.wanted.iter().copied().find(|name| *name == raw)
+        // Keys are compared after decoding: `"__SKILL\u005fDONE__"` is the marker's key.
+        let decoded = raw.contains('\\').then(|| decoded(raw, usize::MAX));
+        self.wanted.iter().copied().find(|name| *name == decoded.as_deref().unwrap_or(raw))
     }
 
-    pub(super) fn scalar(&self, at: usize) -> Result<usize, (usize, Fault)> {
+    pub(super) fn scalar(&self, at: usize) -> Result<usize, (usize, JsonError)> {
         match self.byte(at) {
             Some(b'"') => self.string(at),
             Some(b'-' | b'0'..=b'9') => self.number(at),
             Some(b't') => self.word(at, "true"),
             Some(b'f') => self.word(at, "false"),
             Some(b'n') => self.word(at, "null"),
-            _ => Err((at, Fault::Syntax)),
+            _ => Err((at, JsonError::Syntax)),
         }
     }
 
-    fn word(&self, at: usize, word: &str) -> Result<usize, (usize, Fault)> {
+    fn word(&self, at: usize, word: &str) -> Result<usize, (usize, JsonError)> {
         let end = at + word.len();
-        if self.bytes.get(at..end) == Some(word.as_bytes()) { Ok(end) } else { Err((at, Fault::Syntax)) }
+        if self.bytes.get(at..end) == Some(word.as_bytes()) { Ok(end) } else { Err((at, JsonError::Syntax)) }
     }
 
-    pub(super) fn string(&self, quote: usize) -> Result<usize, (usize, Fault)> {
-        let mut at = quote + 1;
+    fn string(&self, quote: usize) -> Result<usize, (usize, JsonError)> {
+        self.string_end(quote + 1)
+    }
+
+    /// Where a string ends, read from a place inside it.
+    pub(super) fn string_end(&self, inside: usize) -> Result<usize, (usize, JsonError)> {
+        let mut at = inside;
         loop {
             at = end_of_simple(self.bytes, at);
             match self.byte(at) {
                 Some(b'"') => return Ok(at + 1),
                 Some(b'\\') => at = self.escape(at)?,
-                Some(_) | None => return Err((at, Fault::Syntax)),
+                Some(_) | None => return Err((at, JsonError::Syntax)),
             }
         }
     }
 
-    fn escape(&self, at: usize) -> Result<usize, (usize, Fault)> {
+    fn escape(&self, at: usize) -> Result<usize, (usize, JsonError)> {
         match self.byte(at + 1) {
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
             Some(b'u') => match self.hex(at + 2) {
                 Some(0xd800..=0xdbff) => match (self.bytes.get(at + 6..at + 8), self.hex(at + 8)) {
                     (Some(b"\\u"), Some(0xdc00..=0xdfff)) => Ok(at + 12),
-                    _ => Err((at, Fault::LoneSurrogate)),
+                    _ => Err((at, JsonError::LoneSurrogate)),
                 },
-                Some(0xdc00..=0xdfff) => Err((at, Fault::LoneSurrogate)),
+                Some(0xdc00..=0xdfff) => Err((at, JsonError::LoneSurrogate)),
                 Some(_) => Ok(at + 6),
-                None => Err((at, Fault::Syntax)),
+                None => Err((at, JsonError::Syntax)),
             },
-            _ => Err((at, Fault::Syntax)),
+            _ => Err((at, JsonError::Syntax)),
         }
     }
 
@@ -262,7 +239,7 @@ impl<'t> Scanner<'t> {
         if digits.bytes().all(|digit| digit.is_ascii_hexdigit()) { u32::from_str_radix(digits, 16).ok() } else { None }
     }
 
-    fn number(&self, start: usize) -> Result<usize, (usize, Fault)> {
+    fn number(&self, start: usize) -> Result<usize, (usize, JsonError)> {
         let mut at = start;
         if self.byte(at) == Some(b'-') {
             at += 1;
@@ -270,7 +247,7 @@ impl<'t> Scanner<'t> {
         at = match self.byte(at) {
             Some(b'0') => at + 1,
             Some(b'1'..=b'9') => self.digits(at),
-            _ => return Err((at, Fault::Syntax)),
+            _ => return Err((at, JsonError::Syntax)),
         };
         let whole = at;
         if self.byte(at) == Some(b'.') {
@@ -287,25 +264,25 @@ impl<'t> Scanner<'t> {
         } else {
             is_held(token)
         };
-        if held { Ok(at) } else { Err((start, Fault::NumberOutOfRange)) }
+        if held { Ok(at) } else { Err((start, JsonError::NumberOutOfRange)) }
     }
 
-    fn at_least_one_digit(&self, at: usize) -> Result<usize, (usize, Fault)> {
+    fn at_least_one_digit(&self, at: usize) -> Result<usize, (usize, JsonError)> {
         let end = self.digits(at);
-        if end > at { Ok(end) } else { Err((at, Fault::Syntax)) }
+        if end > at { Ok(end) } else { Err((at, JsonError::Syntax)) }
     }
 
     fn digits(&self, from: usize) -> usize {
-        let mut at = from;
-        while matches!(self.byte(at), Some(b'0'..=b'9')) {
-            at += 1;
-        }
-        at
+        self.skip(from, |byte| byte.is_ascii_digit())
     }
 
     pub(super) fn skip_space(&self, from: usize) -> usize {
+        self.skip(from, |byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'))
+    }
+
+    fn skip(&self, from: usize, passes: impl Fn(u8) -> bool) -> usize {
         let mut at = from;
-        while matches!(self.byte(at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+        while self.byte(at).is_some_and(&passes) {
             at += 1;
         }
         at
@@ -327,35 +304,5 @@ fn is_held(token: &str) -> bool {
     is_plain || serde_json::from_str::<f64>(token).is_ok()
 }
 
-/// A wanted member whose value has not ended yet.
-struct OpenMember {
-    name: &'static str,
-    key: usize,
-    comma: Option<usize>,
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tells_where_it_broke_and_what_was_open() {
-        let mut scanner = Scanner::new("x{\"a\":[{\"b\": oops}]}", 9);
-        assert_eq!(scanner.value(1), Err(Broken { at: 13, fault: Fault::Syntax }));
-        assert_eq!(scanner.still_open(), [Container::Object, Container::Array, Container::Object]);
-    }
-
-    #[test]
-    fn cuts_a_member_out_of_any_place() {
-        for (text, rest) in [
-            (r#"{"m":true}"#, "{}"),
-            (r#"{ "m" : true , "a":1}"#, r#"{ "a":1}"#),
-            (r#"{"a":1, "m":{"m":2}}"#, r#"{"a":1}"#),
-            (r#"{"a":1,"\u006d":[1,2] ,"b":{"m":1}}"#, r#"{"a":1,"b":{"m":1}}"#),
-        ] {
-            let shape = Scanner::new(text, 9).wanting(&["m"]).value(0).unwrap();
-            let cut = shape.member("m").unwrap().cut.clone();
-            assert_eq!(format!("{}{}", text.get(..cut.start).unwrap(), text.get(cut.end..).unwrap()), rest);
-        }
-    }
-}
+mod tests;

@@ -7,11 +7,14 @@ use jsonschema::json::{Json, SerdeJson};
 use jsonschema::{PatternOptions, Retrieve, Uri, ValidationError, Validator};
 use serde_json::Value;
 
+use super::cost::graph::{self, DIALECTS, Dialect, Draft, MAX_PROBLEMS, Reading};
+use super::cost::model::{self, CostModel};
+use super::cost::{limits, pattern};
 use super::engine::SchemaValidator;
-use super::graph::{self, DIALECTS, Dialect, Draft, MAX_PROBLEMS, Reading};
-use super::work::{self, CostModel};
-use super::{Check, MESSAGE_BYTES, SchemaProblem, Violation, guard, pattern};
+use super::{Check, MESSAGE_BYTES, SchemaProblem, Violation};
 use crate::json::Document;
+#[cfg(feature = "flat-documents")]
+use crate::json::Node;
 use crate::text::{head, quoted};
 use crate::types::codes::Code;
 
@@ -19,7 +22,7 @@ use crate::types::codes::Code;
 pub(super) fn compile(text: &str, schema: &Value) -> Result<BuiltIn, Vec<SchemaProblem>> {
     let dialect = dialect_of(schema).map_err(|problem| vec![problem])?;
     let mut reading = graph::read(schema, dialect);
-    let order = guard::examine(&mut reading);
+    let order = limits::check(&mut reading);
     refuse_metaschema_violations(&mut reading, schema, dialect, text.len());
     refuse_patterns(&mut reading, dialect);
     if !reading.problems.is_empty() {
@@ -29,48 +32,58 @@ pub(super) fn compile(text: &str, schema: &Value) -> Result<BuiltIn, Vec<SchemaP
     }
     let validator =
         options(dialect.draft).build(schema).map_err(|error| vec![problem(Code::SkillManifestInvalid, &error)])?;
-    let pattern_weights = reading.patterns.iter().map(|text| pattern::weight(text)).collect();
+    let pattern_weights = reading.patterns.iter().map(|text| pattern::regex_cost(text)).collect();
     let bytes = |text: &&str| u64::try_from(text.len()).unwrap_or(u64::MAX);
     let pattern_bytes = reading.patterns.iter().map(bytes).collect();
-    let mut plan = CostModel { nodes: reading.nodes, pattern_weights, pattern_bytes, weight: None };
-    plan.weight = order.and_then(|order| work::unfolded_weight(&plan, &order));
-    Ok(BuiltIn { validator, plan })
+    let mut model = CostModel { nodes: reading.nodes, pattern_weights, pattern_bytes, weight: None };
+    model.weight = order.and_then(|order| model::unfolded_weight(&model, &order));
+    Ok(BuiltIn { validator, model })
 }
 
-/// How the validator reads a document.
+/// How the validator reads a document: the tape itself, or a tree that is made of it where the size of the code counts.
 #[cfg(feature = "flat-documents")]
-type Form = super::flat::Flat;
+type Form = super::tape::TapeJson;
 #[cfg(not(feature = "flat-documents"))]
 type Form = SerdeJson;
+
+#[cfg(feature = "flat-documents")]
+fn read<T>(document: &Document<'_>, read: impl FnOnce(Node<'_>) -> T) -> T {
+    read(document.root())
+}
+
+#[cfg(not(feature = "flat-documents"))]
+fn read<T>(document: &Document<'_>, read: impl FnOnce(&Value) -> T) -> T {
+    read(&document.value())
+}
 
 /// A compiled schema, and what is known of it before any instance comes.
 pub(super) struct BuiltIn {
     validator: Validator<Form>,
-    pub(super) plan: CostModel,
+    pub(super) model: CostModel,
 }
 
 impl SchemaValidator for BuiltIn {
     /// The work is counted first, so that no pair of schema and instance can run away.
     fn check(&self, instance: &Document<'_>) -> Check {
-        if !self.plan.allows_check(instance) {
+        if !self.model.allows_check(instance) {
             return Check::TooMuchWork;
         }
-        if self.validator.is_valid(instance.root()) {
+        if read(instance, |root| self.validator.is_valid(root)) {
             return Check::Valid;
         }
         // The validator makes the whole list before it hands out the first entry, so a long one must not be asked for.
-        if !self.plan.allows_list(instance.root()) {
+        if !self.model.allows_list(instance.root()) {
             return Check::invalid([]);
         }
-        Check::invalid(self.validator.iter_errors(instance.root()).map(|error| violation(&error)))
+        read(instance, |root| Check::invalid(self.validator.iter_errors(root).map(|error| violation(&error))))
     }
 
     fn accepts(&self, instance: &Document<'_>) -> bool {
-        self.plan.allows_check(instance) && self.validator.is_valid(instance.root())
+        self.model.allows_check(instance) && read(instance, |root| self.validator.is_valid(root))
     }
 
     fn counted_work(&self, instance: &Value) -> Option<u64> {
-        self.plan.counted(instance)
+        self.model.counted(Document::read_scanned(&instance.to_string()).ok()?.root())
     }
 }
 

@@ -8,7 +8,7 @@ use super::Compiled;
 
 #[derive(Default)]
 struct Shared {
-    /// Each with the depth limit it was held to. There are never many, and a text of another length is told at once.
+    /// Each with the depth limit it was held to. There are never many, and texts of different lengths are compared at once.
     known: Vec<(usize, Weak<Compiled>)>,
     /// The last ones are kept alive: runs of one skill may come one after the other.
     recent: Vec<Arc<Compiled>>,
@@ -24,7 +24,7 @@ pub(super) fn find(text: &str, json_depth: usize) -> Option<Arc<Compiled>> {
     alike.find(|schema| schema.text == text)
 }
 
-/// Remembers a schema as long as somebody uses it, and the last few longer.
+/// Remembers a schema as long as it is in use, and the last few longer.
 pub(super) fn remember(json_depth: usize, compiled: &Arc<Compiled>) {
     let mut shared = lock();
     if shared.known.len() >= MAX_KNOWN {

@@ -164,7 +164,7 @@ fn a_key_named_like_a_keyword_is_data() {
 
 #[test]
 fn known_drafts() {
-    for dialect in graph::DIALECTS {
+    for dialect in cost::graph::DIALECTS {
         for uri in [dialect.uri.to_owned(), format!("{}#", dialect.uri)] {
             let schema = json!({"$schema": uri, "type": "object", "required": ["a"]});
             check(&schema, &json!({"a": 1}), "valid");
@@ -320,7 +320,7 @@ fn odd_identifiers_never_panic() {
         "a:",
         "http://a:b:c/",
     ];
-    for dialect in graph::DIALECTS {
+    for dialect in cost::graph::DIALECTS {
         for text in odd {
             for keyword in ["$id", "id", "$anchor", "$dynamicAnchor", "$ref", "$dynamicRef", "$recursiveRef"] {
                 let own = json!({"$schema": dialect.uri, keyword: text, "items": {"$ref": "#"}, "$defs": {"a": {}}});
@@ -345,7 +345,7 @@ fn the_same_text_is_compiled_once_and_shared() {
     let shallow = Limits { json_depth: 5, ..Limits::default() };
     let other = OutputSchema::compile(&text, &shallow).expect("a schema");
     assert!(!Arc::ptr_eq(&first.compiled, &other.compiled), "another limit could have refused it");
-    let restored: OutputSchema = crate::types::strict::from_value(json!(text)).expect("a schema");
+    let restored: OutputSchema = crate::json::strict::from_value(json!(text)).expect("a schema");
     assert!(Arc::ptr_eq(&first.compiled, &restored.compiled));
 }
 

@@ -2,23 +2,24 @@
 //!
 //! Only the assistant's own words are read, once, and nothing is decided by searching a substring.
 
-mod debris;
-mod layout;
+mod markdown;
 mod objects;
 mod place;
+mod stray_brackets;
 
 use crate::admission::plan::Plan;
 use crate::json::json_text;
-use crate::json::{self, Document, Fault, Map, Value};
+use crate::json::{self, Document, JsonError, Map, Value};
 use crate::schema::Check;
 use crate::text;
 use crate::turn::question::{self, AskForm};
 use crate::types::codes::{Code, Note};
 use crate::types::decision::{Evidence, Marker, OutputState, Source, Violation};
 use crate::types::event::{DONE_MARKER, TurnReport};
+use crate::types::limits;
 use objects::{Contents, FoundObject, Markers};
 
-/// The evidence of a turn, and the parts of it that the run goes on with.
+/// The evidence of a turn, and the parts of it that the run continues with.
 #[derive(Debug)]
 pub(crate) struct Found<'r> {
     pub(crate) evidence: Evidence,
@@ -56,7 +57,7 @@ pub(crate) fn read<'r>(plan: &'r Plan, report: &'r TurnReport) -> Found<'r> {
 struct Reader<'r> {
     plan: &'r Plan,
     output: Option<Output>,
-    fault: Option<Fault>,
+    fault: Option<JsonError>,
     /// How many more candidates are looked at.
     looks_left: usize,
     /// Markers that count, and `false` in the same places.
@@ -111,8 +112,8 @@ impl<'r> Reader<'r> {
 
     /// A value that the host already has (OUT-1).
     fn host_value(&mut self, value: &Value) {
-        if json::depth(value) > self.plan.limits.json_depth {
-            self.fault = Some(Fault::TooDeep);
+        if limits::depth(value) > self.plan.limits.json_depth {
+            self.fault = Some(JsonError::TooDeep);
             return;
         }
         let size = json_text(value).len();
@@ -228,7 +229,7 @@ impl<'r> Reader<'r> {
     fn takes_for_question(&mut self, form: Option<AskForm>, members: &Map) -> bool {
         match form {
             Some(AskForm::Envelope) => true,
-            // Nobody is asked in auto, so an object that could be either is an output there.
+            // In auto no user is asked, so an object that could be either is an output there.
             Some(AskForm::Bare) => self.plan.is_interactive(),
             Some(AskForm::PromptAlone) => self.plan.is_interactive() && !self.may_be_valid(members),
             None => false,
@@ -263,7 +264,7 @@ impl<'r> Reader<'r> {
         &mut self,
         candidates: &[&'o FoundObject],
         text: &str,
-        fault: &mut Option<Fault>,
+        fault: &mut Option<JsonError>,
     ) -> Option<(&'o FoundObject, Output)> {
         for source in [Source::WholeText, Source::JsonFence, Source::Fence, Source::Prose] {
             let mut fallback = None;
@@ -291,7 +292,7 @@ impl<'r> Reader<'r> {
     }
 
     /// One of the candidates of a turn as an output. Behind one that takes too much work no other is looked at.
-    fn look_at(&mut self, text: String, source: Source) -> Result<Output, Fault> {
+    fn look_at(&mut self, text: String, source: Source) -> Result<Output, JsonError> {
         self.looks_left -= 1;
         let judged = self.judged(text, source);
         if judged.as_ref().is_ok_and(|output| output.check == Some(Check::TooMuchWork)) {
@@ -301,8 +302,8 @@ impl<'r> Reader<'r> {
     }
 
     /// An object as an output, unless a key stands twice in it.
-    fn judged(&self, text: String, source: Source) -> Result<Output, Fault> {
-        let check = self.check(&Document::read(&text)?);
+    fn judged(&self, text: String, source: Source) -> Result<Output, JsonError> {
+        let check = self.check(&Document::read_scanned(&text)?);
         Ok(Output { source, text, is_object: true, check })
     }
 

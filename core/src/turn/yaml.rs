@@ -7,7 +7,6 @@ use std::borrow::Cow;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput};
 
-use crate::json::json_text;
 use crate::json::{Map, Value};
 
 /// Reads the first document of a block, if it is a mapping.
@@ -63,7 +62,7 @@ impl<'t> Reader<'t> {
                 Event::Scalar(text, style, ..) => scalar(text, style),
                 _ => return None,
             };
-            let key = if let Value::String(text) = key { text } else { json_text(&key) };
+            let key = if let Value::String(text) = key { text } else { key.to_string() };
             let value = self.next()?.0;
             let value = self.node(value, depth)?;
             if members.insert(key, value).is_some() {

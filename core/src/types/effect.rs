@@ -3,12 +3,9 @@
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess};
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
 
 use crate::text::push_number;
-use crate::types::receipt::EventRejected;
 use crate::types::state::Status;
-use crate::types::strict;
 use crate::types::tagged::{self, Tagged};
 use crate::types::time::Timestamp;
 
@@ -42,7 +39,7 @@ pub enum Action {
         attempt_number: u32,
         /// The slot it runs in.
         slot_id: String,
-        /// What the turn goes on from; absent in the first turn.
+        /// What the turn continues from; absent in the first turn.
         #[serde(skip_serializing_if = "Option::is_none")]
         resume: Option<ResumeFrom>,
     },
@@ -76,7 +73,7 @@ pub enum Action {
         /// The question it was for.
         interaction_id: u64,
     },
-    /// Tell observers; nothing depends on it.
+    /// Notify observers; nothing depends on it.
     Notify {
         /// What happened.
         what: Notification,
@@ -96,7 +93,7 @@ pub enum Notification {
     StatusChanged,
 }
 
-/// What a turn goes on from.
+/// What a turn continues from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ResumeFrom {
@@ -165,16 +162,6 @@ impl<'de> Tagged<'de> for Effect {
             _ => return Err(A::Error::custom("has no effect's name as its `type`")),
         };
         Ok(Effect { action, id: members.id })
-    }
-}
-
-impl Effect {
-    /// Reads back an effect that the core has emitted, from a host that asks about it.
-    ///
-    /// # Errors
-    /// [`EventRejected`] with `EVENT_MALFORMED` if it is none.
-    pub fn from_value(value: Value) -> Result<Effect, EventRejected> {
-        strict::from_value(value).map_err(|invalid| EventRejected::malformed(invalid.sentence("the effect")))
     }
 }
 

@@ -1,25 +1,23 @@
-//! Events: what happened, told to the core.
+//! Events: what happened, as hosts report it to the core.
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess};
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
-use crate::json::{self, Value, json_text};
 use crate::text;
 use crate::types::codes::{Code, Note};
 use crate::types::decision::Evaluation;
-use crate::types::limits::Limits;
+use crate::types::limits::{self, Limits};
 use crate::types::receipt::EventRejected;
 use crate::types::stream::Stream;
-use crate::types::strict;
 use crate::types::tagged::{self, NoMembers, Tagged};
-use crate::types::time::Timestamp;
 
 /// Something that happened. `reply` and `cancel` are requests and can be rejected; the others are facts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Event {
-    /// The run was made. First in every journal; [`crate::Run::create`] says it, nobody else.
+    /// The run was made. First in every journal; only [`crate::Run::create`] emits it.
     Created {},
     /// The host gave the slot that `acquire_slot` asked for.
     SlotGranted {
@@ -54,11 +52,11 @@ pub enum Event {
     ProcessLost {
         /// The turn it belonged to.
         attempt_number: u32,
-        /// The slot it ran in; tells a retried turn's process from the one before it.
+        /// The slot it ran in; distinguishes a retried turn's process from the one before it.
         #[serde(skip_serializing_if = "Option::is_none")]
         slot_id: Option<String>,
     },
-    /// Somebody wants the run to end.
+    /// A request to end the run.
     Cancel {
         /// Why, in their words.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,10 +87,10 @@ pub const DONE_MARKER: &str = "__SKILL_DONE__";
 pub struct TurnReport {
     /// The turn that finished.
     pub attempt_number: u32,
-    /// The slot it ran in; tells a retried turn from the one before it.
+    /// The slot it ran in; distinguishes a retried turn from the one before it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slot_id: Option<String>,
-    /// The process's exit code; absent counts as 0 (a sticky process goes on living).
+    /// The process's exit code; absent counts as 0 (a sticky process stays alive).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i64>,
     /// Why the turn failed, as a code such as `TIMEOUT` or `AUTH_REQUIRED`, whatever the exit code was.
@@ -119,7 +117,7 @@ pub struct TurnReport {
     /// What the agent's program printed, in place of `output`, `messages` and `text`; decoded when the event is applied.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stream: Option<Box<Stream>>,
-    /// What was strange about the agent's stream; the decision goes on telling it.
+    /// What was strange about the agent's stream; the decision repeats it.
     #[serde(default, deserialize_with = "or_null", skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<Note>,
 }
@@ -175,35 +173,12 @@ impl Reply {
     pub(crate) fn response_text(&self) -> String {
         match &self.response {
             Value::String(text) => text.clone(),
-            other => json_text(other),
+            other => other.to_string(),
         }
     }
 }
 
 impl Event {
-    /// Reads an event from its JSON text.
-    ///
-    /// # Errors
-    /// [`EventRejected`] with `EVENT_MALFORMED` if it is not one event in the documented form.
-    pub fn from_json(text: &str) -> Result<Event, EventRejected> {
-        Event::from_value(parse(text)?)
-    }
-
-    /// Reads an event from a value that a binding made of its runtime's own data.
-    ///
-    /// # Errors
-    /// [`EventRejected`] with `EVENT_MALFORMED` if it is not one event in the documented form.
-    pub fn from_value(value: Value) -> Result<Event, EventRejected> {
-        // These stand in journals only.
-        if let Some(name @ ("created" | "turn_decided")) = value.get("type").and_then(Value::as_str) {
-            return Err(EventRejected::malformed(format!("the event {}", not_an_event(name))));
-        }
-        let event: Event =
-            strict::from_value(value).map_err(|invalid| EventRejected::malformed(invalid.sentence("the event")))?;
-        event.check_form()?;
-        Ok(event)
-    }
-
     /// The report of a turn with the assistant's text, which a binding hands over beside it: a long text need not be
     /// written as JSON and read back.
     ///
@@ -262,7 +237,7 @@ impl Event {
                     "`idempotency_key` must have 1 to {MAX_KEY_CHARACTERS} characters"
                 )))
             }
-            Event::Reply(reply) if json::depth(&reply.response) > Limits::MAX_JSON_DEPTH => {
+            Event::Reply(reply) if limits::depth(&reply.response) > Limits::MAX_JSON_DEPTH => {
                 Err(EventRejected::malformed(format!("`response` is nested deeper than {}", Limits::MAX_JSON_DEPTH)))
             }
             Event::Cancel { reason: Some(reason) } if is_longer(reason, MAX_REASON_CHARACTERS) => {
@@ -339,18 +314,6 @@ impl TurnReport {
             (None, 0) => None,
             (None, _) => Some(Code::ProcessFailed.as_str()),
         }
-    }
-}
-
-impl Timestamp {
-    /// Reads a time from outside: a whole number of milliseconds in range.
-    ///
-    /// # Errors
-    /// [`EventRejected`] with `EVENT_MALFORMED` for anything else.
-    pub fn from_json(value: &Value) -> Result<Timestamp, EventRejected> {
-        json::whole_number(value).and_then(Timestamp::from_millis).ok_or_else(|| {
-            EventRejected::malformed("a time is a whole number of milliseconds from 0 to 9007199254740991")
-        })
     }
 }
 
@@ -439,12 +402,7 @@ fn is_no_output(output: &Option<Value>) -> bool {
     matches!(output, None | Some(Value::Null))
 }
 
-fn parse(text: &str) -> Result<Value, EventRejected> {
-    json::parse_value(text, MAX_EVENT_DEPTH)
-        .map_err(|fault| EventRejected::malformed(format!("the event cannot be read: {fault}")))
-}
-
-fn not_an_event(name: &str) -> String {
+pub(crate) fn not_an_event(name: &str) -> String {
     let names = "`slot_granted`, `turn_finished`, `reply`, `timer_fired`, `process_lost` or `cancel`";
     format!("must have the `type` {names}, found {}", text::quoted(name))
 }
@@ -458,8 +416,6 @@ fn is_longer(text: &str, characters: usize) -> bool {
 }
 
 const ONE_CONTENT: &str = "has at most one of `output`, `messages`, `text` and `stream`";
-/// An output that is too deep is judged, not lost; this only keeps the reading itself within bounds.
-const MAX_EVENT_DEPTH: usize = 2 * Limits::MAX_JSON_DEPTH;
 pub(crate) const MAX_KEY_CHARACTERS: usize = 256;
 pub(crate) const MAX_REASON_CHARACTERS: usize = 4096;
 const MAX_HANDLE_CHARACTERS: usize = 4096;
@@ -467,19 +423,4 @@ const MAX_NOTES: usize = 64;
 const MAX_NOTE_CHARACTERS: usize = 4096;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn serde_json_reads_an_event_wherever_its_type_stands_and_writes_it_back() {
-        let event = Event::TurnFinished(TurnReport::with_text(1, "hi"));
-        let text = r#"{"type":"turn_finished","attempt_number":1,"text":"hi"}"#;
-        assert_eq!(serde_json::to_string(&event).unwrap(), text);
-        for text in [text, r#"{"attempt_number":1,"type":"turn_finished","text":"hi"}"#] {
-            assert_eq!(serde_json::from_str::<Event>(text).unwrap(), event);
-        }
-        for bad in [r#"{"attempt_number":1}"#, r#"{"type":"turn_finished"}"#, r#"{"type":"cancel","who":1}"#, "[]"] {
-            assert!(serde_json::from_str::<Event>(bad).is_err(), "{bad}");
-        }
-    }
-}
+mod tests;

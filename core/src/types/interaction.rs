@@ -4,10 +4,9 @@ use std::borrow::Cow;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, LazyLock};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer, ser};
+use serde_json::{Map, Value};
 
-use crate::json::{self, Map, Value};
-use crate::types::limits::Limits;
 use crate::types::time::Timestamp;
 
 /// What a question looks like to a person. Display metadata: no decision depends on it (PEND-4).
@@ -42,13 +41,12 @@ impl InteractionKind {
 }
 
 /// Something the user may choose; never the only thing they may say (PEND-5).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChoiceOption {
     /// What the user sees.
     pub label: String,
     /// What the agent would like to hear, if it said so.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "optional_json_text")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "as_text")]
     pub value: Option<Value>,
 }
 
@@ -64,32 +62,30 @@ pub struct Question {
     pub prompt: String,
     /// Answers the agent suggests.
     pub options: Vec<ChoiceOption>,
-    /// Anything the agent tells the user interface.
-    #[serde(with = "json_text")]
+    /// Hints of the agent for the user interface.
     pub ui_hints: FreeForm,
-    /// What an automatic decision goes by when nobody answers.
+    /// What an automatic decision follows if the user does not answer.
     pub default_decision_policy: Cow<'static, str>,
     /// Names of fields the agent would like to have filled in.
     pub required_fields: Vec<String>,
     /// What the agent said around the question, and what it called things before the core renamed them.
-    #[serde(with = "json_text")]
     pub context: FreeForm,
 }
 
 /// Members that the agent names and shapes freely. Most questions have none, and none take no room.
 #[derive(Clone, Debug, Default)]
-pub struct FreeForm(Option<Box<Map>>);
+pub struct FreeForm(Option<Box<Map<String, Value>>>);
 
 impl FreeForm {
     /// The members as a map of their own.
     #[must_use]
-    pub fn to_map(&self) -> Map {
+    pub fn to_map(&self) -> Map<String, Value> {
         self.deref().clone()
     }
 }
 
-impl From<Map> for FreeForm {
-    fn from(members: Map) -> FreeForm {
+impl From<Map<String, Value>> for FreeForm {
+    fn from(members: Map<String, Value>) -> FreeForm {
         FreeForm((!members.is_empty()).then(|| Box::new(members)))
     }
 }
@@ -101,18 +97,29 @@ impl PartialEq for FreeForm {
 }
 
 impl Deref for FreeForm {
-    type Target = Map;
+    type Target = Map<String, Value>;
 
-    fn deref(&self) -> &Map {
-        static NONE: LazyLock<Map> = LazyLock::new(Map::new);
+    fn deref(&self) -> &Map<String, Value> {
+        static NONE: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
         self.0.as_deref().unwrap_or(&NONE)
     }
 }
 
 impl DerefMut for FreeForm {
-    fn deref_mut(&mut self) -> &mut Map {
+    fn deref_mut(&mut self) -> &mut Map<String, Value> {
         self.0.get_or_insert_default()
     }
+}
+
+impl Serialize for FreeForm {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        as_text(&**self, serializer)
+    }
+}
+
+/// Writes a value as JSON text inside JSON.
+fn as_text<T: Serialize + ?Sized, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&serde_json::to_string(value).map_err(ser::Error::custom)?)
 }
 
 /// The one question a waiting run has (PEND-1).
@@ -138,11 +145,11 @@ pub struct PendingInteraction {
 pub enum ResolutionMode {
     /// A person answered.
     UserReply,
-    /// Nobody did, and the core told the agent to go on.
+    /// The user did not answer, and the core made the agent continue.
     AutoDecideTimeout,
-    /// The run ended before anybody answered: a cancel, or the process that asked was lost.
+    /// The run ended before the user answered: a cancel, or the process that asked was lost.
     Canceled,
-    /// Nobody answered in time, and that ended the run.
+    /// The user did not answer in time, and that ended the run.
     Expired,
 }
 
@@ -186,48 +193,4 @@ pub struct InteractionRecord {
     pub idempotency_key: Option<String>,
     /// The run's revision after this step: what the reply's receipt said.
     pub revision: u64,
-}
-
-/// An object as JSON text inside JSON.
-mod json_text {
-    use serde::{Deserialize, Deserializer, Serializer, de};
-
-    use super::{FreeForm, parse};
-    use crate::json::{self, Value};
-
-    pub(super) fn serialize<S: Serializer>(members: &FreeForm, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&json::json_text(&**members))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<FreeForm, D::Error> {
-        match parse(&String::deserialize(deserializer)?)? {
-            Value::Object(members) => Ok(members.into()),
-            _ => Err(de::Error::custom("must be the JSON text of an object")),
-        }
-    }
-}
-
-/// Any value as JSON text inside JSON.
-mod optional_json_text {
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    use super::parse;
-    use crate::json::{self, Value};
-
-    #[expect(clippy::ref_option, reason = "serde hands over the field")]
-    pub(super) fn serialize<S: Serializer>(value: &Option<Value>, serializer: S) -> Result<S::Ok, S::Error> {
-        match value {
-            Some(value) => serializer.serialize_str(&json::json_text(value)),
-            None => serializer.serialize_none(),
-        }
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
-        Option::<String>::deserialize(deserializer)?.map(|text| parse(&text)).transpose()
-    }
-}
-
-fn parse<E: serde::de::Error>(text: &str) -> Result<Value, E> {
-    json::parse_value(text, Limits::MAX_JSON_DEPTH)
-        .map_err(|fault| E::custom(format!("must be JSON text, but {fault}")))
 }

@@ -3,8 +3,6 @@
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::types::strict;
-
 /// Sizes beyond which input is refused or cut; part of the plan, so that a replay decides with the same ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
@@ -39,7 +37,7 @@ impl Limits {
     /// The deepest JSON the core will ever walk: building, validating and freeing a value recurse this far.
     pub const MAX_JSON_DEPTH: usize = 128;
 
-    /// What holds where nobody says otherwise.
+    /// What holds unless the host says otherwise.
     pub const DEFAULT: Limits = Limits {
         turn_text_bytes: 16 * MIB,
         json_depth: Limits::MAX_JSON_DEPTH,
@@ -50,14 +48,6 @@ impl Limits {
         reply_bytes: MIB,
         interactions: None,
     };
-
-    /// Reads limits of a host's; the default holds for those that are not given.
-    ///
-    /// # Errors
-    /// A sentence, if a name is none of a limit or a value is no whole number.
-    pub fn from_value(given: Value) -> Result<Limits, String> {
-        strict::from_value(given).map_err(|invalid| invalid.sentence("the limits"))
-    }
 
     /// The names of the limits that make no sense.
     pub(crate) fn problems(&self) -> Vec<&'static str> {
@@ -97,6 +87,21 @@ impl Default for Limits {
     }
 }
 
+/// How deep a value that came from outside is nested, found without recursion.
+pub(crate) fn depth(value: &Value) -> usize {
+    let mut deepest = 0;
+    let mut open = vec![(value, 1)];
+    while let Some((value, level)) = open.pop() {
+        match value {
+            Value::Array(items) => open.extend(items.iter().map(|item| (item, level + 1))),
+            Value::Object(members) => open.extend(members.values().map(|member| (member, level + 1))),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => continue,
+        }
+        deepest = deepest.max(level);
+    }
+    deepest
+}
+
 /// What this machine cannot hold is out of range on every other one, too, and is refused there.
 fn size<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
     u64::deserialize(deserializer).map(|size| usize::try_from(size).unwrap_or(usize::MAX))
@@ -104,3 +109,6 @@ fn size<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
 
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
+
+#[cfg(test)]
+mod tests;

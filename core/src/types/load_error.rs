@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use crate::types::codes::Code;
-use crate::types::strict::Invalid;
 
 /// A snapshot or journal that was not loaded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
@@ -26,12 +25,5 @@ impl LoadError {
     #[must_use]
     pub const fn code(&self) -> &'static str {
         self.code.as_str()
-    }
-}
-
-impl Invalid {
-    pub(crate) fn load_error(self, code: Code) -> LoadError {
-        let place = if self.path.is_empty() { "the document".to_owned() } else { self.path };
-        LoadError { code, place, message: self.message }
     }
 }

@@ -1,10 +1,6 @@
 //! What an agent's process printed, before it is decoded.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-
-use crate::types::receipt::EventRejected;
-use crate::types::strict;
 
 /// Everything that an agent's process printed in a turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,7 +13,7 @@ pub struct Stream {
     /// What it complained of. Nothing is decided by it, but by [`StreamFormat::GeminiJson`], which reports failures there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stderr: Option<String>,
-    /// How the process ended; absent while it goes on living.
+    /// How the process ended; absent while it stays alive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i64>,
 }
@@ -47,14 +43,4 @@ pub enum StreamFormat {
     PiJson,
     /// What an agent of the Agent Client Protocol answers: one process for many turns.
     Acp,
-}
-
-impl Stream {
-    /// Reads a stream from a value that a binding made of its runtime's own data.
-    ///
-    /// # Errors
-    /// [`EventRejected`] with `EVENT_MALFORMED` if it is not in the documented form.
-    pub fn from_value(value: Value) -> Result<Stream, EventRejected> {
-        strict::from_value(value).map_err(|invalid| EventRejected::malformed(invalid.sentence("the stream")))
-    }
 }

@@ -1,6 +1,5 @@
 //! `gemini --output-format stream-json` and `--output-format json` (0.61.0).
 
-use std::borrow::Cow;
 use std::fmt;
 
 use serde::Deserialize;
@@ -115,8 +114,7 @@ fn report(turn: &mut Turn, answer: &Answer<'_>, row: Option<&Row<'_>>) {
     }
     let UnknownNames(unknown) = row.and_then(Row::read).unwrap_or_default();
     if !unknown.is_empty() {
-        let names: Vec<_> = unknown.iter().map(AsRef::as_ref).collect();
-        let message = format!("the object has members that are not known: {}", text::quoted_list(&names));
+        let message = format!("the object has members that are not known: {}", text::quoted_list(&unknown));
         turn.note(Code::StreamRowUnknown, message);
     }
 }
@@ -198,15 +196,15 @@ impl Answer<'_> {
 
 /// The names of the first fields of an [`Answer`] that are not known.
 #[derive(Default)]
-struct UnknownNames<'r>(Vec<Cow<'r, str>>);
+struct UnknownNames(Vec<String>);
 
-impl<'de: 'r, 'r> Deserialize<'de> for UnknownNames<'r> {
+impl<'de> Deserialize<'de> for UnknownNames {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(UnknownNames::default())
     }
 }
 
-impl<'de: 'r, 'r> Visitor<'de> for UnknownNames<'r> {
+impl<'de> Visitor<'de> for UnknownNames {
     type Value = Self;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -214,9 +212,10 @@ impl<'de: 'r, 'r> Visitor<'de> for UnknownNames<'r> {
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut object: A) -> Result<Self, A::Error> {
-        while let Some((Lenient(name), _)) = object.next_entry::<Text<'_>, IgnoredAny>()? {
-            let is_unknown = |name: &Cow<'_, str>| !KNOWN.contains(&name.as_ref());
-            self.0.extend(name.filter(is_unknown).filter(|_| self.0.len() < MAX_NAMES));
+        while let Some((name, IgnoredAny)) = object.next_entry::<String, _>()? {
+            if !KNOWN.contains(&name.as_str()) && self.0.len() < MAX_NAMES {
+                self.0.push(name);
+            }
         }
         Ok(self)
     }

@@ -1,16 +1,16 @@
 //! What is seen of a schema before it is compiled, up to the last unit of each limit.
 
-use super::graph::{DIALECTS, Dialect, Draft};
 use super::*;
+use crate::schema::cost::graph::{self, DIALECTS, Dialect, Draft};
 
 fn dialect(draft: Draft) -> Dialect {
     DIALECTS.into_iter().find(|dialect| dialect.draft == draft).expect("a known draft")
 }
 
-/// What the guard has against a schema, without compiling it.
+/// What there is against a schema, without compiling it.
 fn problems_of(schema: &Value, draft: Draft) -> Vec<String> {
     let mut reading = graph::read(schema, dialect(draft));
-    guard::examine(&mut reading);
+    cost::limits::check(&mut reading);
     reading.problems.iter().map(|problem| format!("{} {}", problem.path, problem.message)).collect()
 }
 

@@ -5,10 +5,10 @@ use std::ops::Range;
 use memchr::memmem;
 
 use super::Source;
-use super::debris::{Before, DebrisStack, closed_by};
-use super::layout::{Segment, lines, segments};
+use super::markdown::{Segment, lines, segments};
 use super::place::{is_last_word, is_plain_indent, is_unquoted, stands_alone};
-use crate::json::{self, Container, Fault, Member, Scanner, Shape};
+use super::stray_brackets::{Before, StrayBrackets, closed_by};
+use crate::json::{self, Container, JsonError, Member, Scanner, Shape};
 use crate::turn::question;
 use crate::types::event::DONE_MARKER;
 
@@ -31,7 +31,7 @@ pub(super) struct Contents {
     /// Whether the message breaks off in an object that says that the work is done.
     pub(super) breaks_off_done: bool,
     /// Why something that looked like an output is none.
-    pub(super) fault: Option<Fault>,
+    pub(super) fault: Option<JsonError>,
     /// Bytes looked at: the measure of work.
     pub(super) steps: u64,
 }
@@ -138,15 +138,19 @@ impl FoundObject {
     }
 
     /// The object's text without the marker: what the result is made of (MARK-3). A marker that stands twice is a fault.
-    pub(super) fn text_without_marker(&self, text: &str) -> Result<String, Fault> {
+    pub(super) fn text_without_marker(&self, text: &str) -> Result<String, JsonError> {
         let whole = text.get(self.span.clone()).unwrap_or_default();
         match single_marker(&self.shape.known) {
             Some(member) => {
-                let before = whole.get(..member.cut.start).unwrap_or_default();
-                let after = whole.get(member.cut.end..).unwrap_or_default();
-                Ok([before, after].concat())
+                let before = whole.get(..member.key).unwrap_or_default();
+                let after = whole.get(member.value.end..).unwrap_or_default();
+                // A comma goes with it: the one behind it, or else the one before.
+                Ok(match after.trim_start_matches(json::SPACE).strip_prefix(',') {
+                    Some(next) => [before, next.trim_start_matches(json::SPACE)].concat(),
+                    None => [before.trim_end_matches(json::SPACE).strip_suffix(',').unwrap_or(before), after].concat(),
+                })
             }
-            None if self.names_marker() => Err(Fault::DuplicateKey),
+            None if self.names_marker() => Err(JsonError::DuplicateKey),
             None => Ok(whole.to_owned()),
         }
     }
@@ -196,7 +200,7 @@ impl Finder<'_> {
             // Nothing but an object was wanted here.
             self.contents.steps += content.len() as u64;
             self.note_fault(match json::parse_value(self.text.get(content).unwrap_or_default(), self.max_depth) {
-                Ok(_) => Fault::NotAnObject,
+                Ok(_) => JsonError::NotAnObject,
                 Err(fault) => fault,
             });
         }
@@ -222,9 +226,9 @@ impl Finder<'_> {
             }
             Ok(_) => false,
             Err(broken) => {
-                // What is wrong with the whole text is found again, and told, when it is read as prose.
+                // What is wrong with the whole text is found again, and reported, when it is read as prose.
                 if source != Source::WholeText {
-                    self.note_broken(trimmed, broken.fault);
+                    self.note_broken(trimmed, broken.error);
                 }
                 false
             }
@@ -263,15 +267,15 @@ impl Finder<'_> {
 
     /// The fourth step of OUT-2: objects in prose, each byte read once.
     ///
-    /// A bracket that turns out not to be JSON is debris, and reading goes on where it broke, so that an unclosed one
-    /// hides nothing behind it. If debris is closed after all, then what was found inside was not top level.
+    /// A bracket that turns out not to be JSON is stray, and reading continues where it broke, so that an unclosed one
+    /// hides nothing behind it. If stray is closed after all, then what was found inside was not top level.
     fn prose_objects(&mut self, prose: &str, offset: usize) {
         let mut scanner = Scanner::new(prose, self.max_depth).wanting(&WANTED);
-        let mut debris = DebrisStack::default();
+        let mut stray = StrayBrackets::default();
         let (mut brackets, mut unclosed) = (0, None);
         let ends_message = self.text.len() == offset + prose.len();
         let mut at = 0;
-        while let Some((start, bracket)) = debris.next_bracket(prose, at) {
+        while let Some((start, bracket)) = stray.next_bracket(prose, at) {
             brackets += 1;
             if brackets == MANY_BRACKETS {
                 unclosed = Some(Unclosed::of(prose));
@@ -281,7 +285,7 @@ impl Finder<'_> {
                 break;
             }
             if let Some(closed) = closed_by(bracket) {
-                if let Some(before) = debris.close(closed) {
+                if let Some(before) = stray.close(closed) {
                     self.objects(Source::Prose).rewind(before.objects);
                     self.contents.markers = before.markers;
                 }
@@ -295,7 +299,7 @@ impl Finder<'_> {
                         continue;
                     }
                     Inside::Words { at: words } => {
-                        debris.open(&[Container::Object], self.before());
+                        stray.open(&[Container::Object], self.before());
                         self.contents.steps += (words - start) as u64;
                         at = words;
                         continue;
@@ -318,19 +322,19 @@ impl Finder<'_> {
                 Err(broken) => {
                     at = broken.at;
                     if bracket == b'{' {
-                        self.note_broken(prose.get(start..).unwrap_or_default(), broken.fault);
+                        self.note_broken(prose.get(start..).unwrap_or_default(), broken.error);
                     }
-                    if bracket == b'{' && ends_message && debris.is_empty() {
+                    if bracket == b'{' && ends_message && stray.is_empty() {
                         self.note_unfinished(prose, start..broken.at, scanner.members_before_break());
                     }
-                    debris.open(scanner.still_open(), self.before());
+                    stray.open(scanner.still_open(), self.before());
                 }
             }
         }
         self.contents.steps += scanner.steps + prose.len() as u64;
     }
 
-    /// What there is before a bracket that is debris.
+    /// What there is before a bracket that is stray.
     fn before(&self) -> Before {
         Before { objects: self.contents.prose.count(), markers: self.contents.markers }
     }
@@ -348,9 +352,9 @@ impl Finder<'_> {
     }
 
     /// A broken `{` whose first character inside could begin a key was meant as JSON; `{name}` was not.
-    fn note_broken(&mut self, from_brace: &str, fault: Fault) {
+    fn note_broken(&mut self, from_brace: &str, fault: JsonError) {
         let inside = from_brace.get(1..).unwrap_or_default().trim_start();
-        if fault != Fault::Syntax || matches!(inside.bytes().next(), Some(b'"' | b'\'')) {
+        if fault != JsonError::Syntax || matches!(inside.bytes().next(), Some(b'"' | b'\'')) {
             self.note_fault(fault);
         }
         if inside.starts_with(BROKEN_QUESTION) {
@@ -371,8 +375,8 @@ impl Finder<'_> {
         }
     }
 
-    /// The first fault is the one that is told.
-    fn note_fault(&mut self, fault: Fault) {
+    /// The first fault is the one that is reported.
+    fn note_fault(&mut self, fault: JsonError) {
         self.contents.fault.get_or_insert(fault);
     }
 }
@@ -383,7 +387,7 @@ struct Unclosed {
     start: usize,
     /// Without a quotation mark there is no key.
     has_quotes: bool,
-    /// Broken questions are counted; of everything else the first fault is told.
+    /// Broken questions are counted; of everything else the first fault is reported.
     names_question: bool,
     /// The message may break off in an object that has the marker, by its name or with escapes in it.
     may_name_marker: bool,
@@ -400,7 +404,7 @@ impl Unclosed {
         Unclosed { start, has_quotes, names_question, may_name_marker }
     }
 
-    fn tells_nothing(&self, at: usize, fault: Option<Fault>) -> bool {
+    fn tells_nothing(&self, at: usize, fault: Option<JsonError>) -> bool {
         let may_tell = fault.is_none() || self.names_question || self.may_name_marker;
         at >= self.start && !(self.has_quotes && may_tell)
     }
@@ -414,11 +418,11 @@ fn single_marker(members: &[Member]) -> Option<&Member> {
 
 /// What a brace begins; code and templates are full of those that are no JSON.
 enum Inside {
-    /// `{}`, a placeholder that is closed at once. What comes of it is nothing, so nobody reads it.
+    /// `{}`, a placeholder that is closed at once. Nothing comes of it, so it is not read.
     Nothing,
     /// As in `{name}`, which cannot be an object and was not meant to.
     Words { at: usize },
-    /// A key, an end, or what has to be looked at more closely to tell what was meant.
+    /// A key, an end, or what has to be looked at more closely to see what was meant.
     Json,
 }
 
@@ -436,7 +440,7 @@ fn relative_to(mut shape: Shape, start: usize) -> Shape {
     shape.end -= start;
     for member in &mut shape.known {
         member.value = member.value.start - start..member.value.end - start;
-        member.cut = member.cut.start - start..member.cut.end - start;
+        member.key -= start;
     }
     shape
 }

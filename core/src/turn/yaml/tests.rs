@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::json::json_text;
 
 #[track_caller]
 fn check(document: &str, expected: &Value) {

@@ -4,7 +4,7 @@ use super::*;
 fn behind_the_last_closing_bracket_only_what_was_meant_as_json_tells_something() {
     let told = |prose: &str, at: usize| {
         let unclosed = Unclosed::of(prose);
-        [None, Some(Fault::Syntax)].map(|fault| !unclosed.tells_nothing(at, fault))
+        [None, Some(JsonError::Syntax)].map(|fault| !unclosed.tells_nothing(at, fault))
     };
     assert_eq!(told("{a} {", 0), [true, true]);
     assert_eq!(told("[a] {", 2), [true, true]);
@@ -40,4 +40,18 @@ fn the_last_few_know_how_many_there_were() {
     assert_eq!((recent.count(), recent.iter().last()), (MAX_CANDIDATES, Some(&(MAX_CANDIDATES - 1))));
     recent.rewind(2);
     assert_eq!(recent.iter().count(), 0);
+}
+
+#[test]
+fn the_marker_is_cut_out_of_any_place() {
+    for (text, rest) in [
+        (r#"{"__SKILL_DONE__":true,"a":1}"#, r#"{"a":1}"#),
+        (r#"{ "__SKILL_DONE__" : true , "a":1}"#, r#"{ "a":1}"#),
+        (r#"{"a":1, "__SKILL_DONE__":{"__SKILL_DONE__":2}}"#, r#"{"a":1}"#),
+        (r#"{"a":1,"__SKILL\u005fDONE__":[1,2] ,"b":{"__SKILL_DONE__":1}}"#, r#"{"a":1,"b":{"__SKILL_DONE__":1}}"#),
+        (r#"{"a":1 , "__SKILL_DONE__":1 }"#, r#"{"a":1  }"#),
+    ] {
+        let found = find(text, 9);
+        assert_eq!(found.objects().first().unwrap().text_without_marker(text).as_deref(), Ok(rest));
+    }
 }

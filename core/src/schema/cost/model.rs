@@ -6,52 +6,52 @@
 use std::collections::BTreeMap;
 
 use super::graph::{Node, Union};
-use crate::json::{self, BYTES_PER_UNIT, Document, Instance, Look};
+use crate::json::{BYTES_PER_UNIT, Document, JsonView, Node as Instance, text_size};
 
 /// The graph of an admitted schema, with what is known about it before any instance comes.
-pub(super) struct CostModel {
-    pub(super) nodes: Vec<Node>,
+pub(crate) struct CostModel {
+    pub(crate) nodes: Vec<Node>,
     /// Units per byte of text, for each pattern.
-    pub(super) pattern_weights: Vec<u64>,
+    pub(crate) pattern_weights: Vec<u64>,
     /// Bytes of each pattern.
-    pub(super) pattern_bytes: Vec<u64>,
+    pub(crate) pattern_bytes: Vec<u64>,
     /// Units per unit of instance size, for a schema that never leads back to itself.
     ///
     /// Such a schema unfolds into a finite tree, and each place of that tree meets each part of an instance at most once.
     /// So `weight * size` bounds the walk, and an ordinary check needs no walk at all: one pass over the instance to
     /// measure it, and one multiplication.
-    pub(super) weight: Option<u64>,
+    pub(crate) weight: Option<u64>,
 }
 
 /// What may be spent on saying valid or invalid.
-pub(super) const CHECK_BUDGET: u64 = 16_000_000;
+pub(crate) const CHECK_BUDGET: u64 = 16_000_000;
 /// What may be spent on listing violations; each can cost an allocation or ten, and all are made before the first is read.
-pub(super) const LIST_BUDGET: u64 = 400_000;
+pub(crate) const LIST_BUDGET: u64 = 400_000;
 /// Subschemas within subschemas during a check; each takes the validator up to a kilobyte of stack.
-pub(super) const MAX_NESTING: u64 = 512;
+pub(crate) const MAX_NESTING: u64 = 512;
 
 impl CostModel {
     /// Whether the validator can be asked for a verdict.
-    pub(super) fn allows_check(&self, instance: &Document<'_>) -> bool {
-        self.weight.is_some_and(|weight| weight.saturating_mul(instance.size()) <= CHECK_BUDGET)
+    pub(crate) fn allows_check(&self, instance: &Document<'_>) -> bool {
+        self.weight.is_some_and(|weight| weight.saturating_mul(instance.root().size()) <= CHECK_BUDGET)
             || self.counted(instance.root()).is_some()
     }
 
     /// What the walk counts for a verdict; none if that is more than may be spent.
-    pub(super) fn counted<'i>(&self, instance: impl Instance<'i>) -> Option<u64> {
+    pub(crate) fn counted(&self, instance: Instance<'_>) -> Option<u64> {
         let mut walk = Walk { left: CHECK_BUDGET, ..Walk::new(self) };
         walk.verdict(0, Part::Value(instance))?;
         Some(CHECK_BUDGET - walk.left)
     }
 
     /// Whether the validator can be asked for all violations.
-    pub(super) fn allows_list<'i>(&self, instance: impl Instance<'i>) -> bool {
+    pub(crate) fn allows_list(&self, instance: Instance<'_>) -> bool {
         let mut walk = Walk { left: LIST_BUDGET, ..Walk::new(self) };
         walk.list(0, Part::Value(instance)).is_some()
     }
 
     /// The weight of one visit to a node, without its subschemas, per unit of instance size.
-    pub(super) fn own_weight(&self, node: &Node) -> u64 {
+    pub(crate) fn own_weight(&self, node: &Node) -> u64 {
         let patterns = node.pattern_properties.iter().map(|(pattern, _)| self.pattern_weight(*pattern));
         let pattern = node.pattern.map_or(0, |pattern| self.pattern_weight(pattern));
         let meta = if node.metaschema { METASCHEMA } else { 0 };
@@ -68,13 +68,13 @@ impl CostModel {
 
 /// What a subschema is checked against: a part of the instance, or a member's name.
 #[derive(Clone, Copy)]
-enum Part<'i, I> {
-    Value(I),
+enum Part<'i> {
+    Value(Instance<'i>),
     Name(&'i str),
 }
 
 struct Walk<'p> {
-    plan: &'p CostModel,
+    model: &'p CostModel,
     left: u64,
     nesting: u64,
     /// Bytes of the path to the current part.
@@ -86,15 +86,15 @@ struct Walk<'p> {
 /// `None` once the budget or the nesting is used up.
 type Spent = Option<()>;
 /// How a part is counted.
-type Visit<'p, 'i, I> = fn(&mut Walk<'p>, u32, Part<'i, I>) -> Spent;
+type Visit<'p> = fn(&mut Walk<'p>, u32, Part<'_>) -> Spent;
 
 impl<'p> Walk<'p> {
-    fn new(plan: &'p CostModel) -> Walk<'p> {
-        Walk { plan, left: 0, nesting: 0, path: 0, unions: 0 }
+    fn new(model: &'p CostModel) -> Walk<'p> {
+        Walk { model, left: 0, nesting: 0, path: 0, unions: 0 }
     }
 
     /// Counts a verdict on one part.
-    fn verdict<'i, I: Instance<'i>>(&mut self, id: u32, part: Part<'i, I>) -> Spent {
+    fn verdict(&mut self, id: u32, part: Part<'_>) -> Spent {
         let node = self.enter(id, part)?;
         for same in node.refs.iter().chain(&node.all).chain(&node.not).chain(&node.outcomes).chain(&node.dependent) {
             self.verdict(*same, part)?;
@@ -114,7 +114,7 @@ impl<'p> Walk<'p> {
     }
 
     /// Counts the listing of all violations on one part: a union is first judged and then listed, branch by branch.
-    fn list<'i, I: Instance<'i>>(&mut self, id: u32, part: Part<'i, I>) -> Spent {
+    fn list(&mut self, id: u32, part: Part<'_>) -> Spent {
         let node = self.enter(id, part)?;
         self.violation(node, part)?;
         for same in node.refs.iter().chain(&node.all).chain(&node.outcomes).chain(&node.dependent) {
@@ -140,21 +140,21 @@ impl<'p> Walk<'p> {
     }
 
     /// Counts what the validator copies into a violation: the path, parts of the schema, and within a union the value.
-    fn violation<'i, I: Instance<'i>>(&mut self, node: &Node, part: Part<'i, I>) -> Spent {
+    fn violation(&mut self, node: &Node, part: Part<'_>) -> Spent {
         self.own(node, part)?;
         self.spend(self.path / BYTES_PER_UNIT + self.nesting / 4)?;
         self.spend(node.not_size)?;
         if let Some(pattern) = node.pattern {
-            self.spend(self.plan.pattern_bytes.get(pattern as usize).copied().unwrap_or_default() / BYTES_PER_UNIT)?;
+            self.spend(self.model.pattern_bytes.get(pattern as usize).copied().unwrap_or_default() / BYTES_PER_UNIT)?;
         }
         match part {
-            Part::Value(value) if self.unions > 0 => self.spend(json::size(value)),
+            Part::Value(value) if self.unions > 0 => self.spend(value.size()),
             Part::Value(_) | Part::Name(_) => Some(()),
         }
     }
 
     /// Counts finding out what the keywords around an `unevaluated…` have seen: a second walk, with verdicts on the way.
-    fn marks<'i, I: Instance<'i>>(&mut self, id: u32, part: Part<'i, I>) -> Spent {
+    fn marks(&mut self, id: u32, part: Part<'_>) -> Spent {
         let node = self.enter(id, part)?;
         for same in node.refs.iter().chain(&node.dependent).chain(&node.outcomes) {
             self.marks(*same, part)?;
@@ -177,16 +177,16 @@ impl<'p> Walk<'p> {
         Some(())
     }
 
-    fn verdicts<'i, I: Instance<'i>>(&mut self, node: Option<u32>, value: I) -> Spent {
+    fn verdicts(&mut self, node: Option<u32>, value: Instance<'_>) -> Spent {
         node.map_or(Some(()), |node| self.verdict(node, Part::Value(value)))
     }
 
-    fn union<'i, I: Instance<'i>>(&mut self, union: &Union, part: Part<'i, I>) -> Spent {
+    fn union(&mut self, union: &Union, part: Part<'_>) -> Spent {
         if let (Some((key, branches)), Part::Value(value)) = (&union.dispatch, part)
-            && let Look::Object(_) = value.look()
+            && let JsonView::Object(_) = value.view()
         {
-            let chosen = match value.member(key).map(I::look) {
-                Some(Look::String(text)) => branches.get(text),
+            let chosen = match value.member(key).map(Instance::view) {
+                Some(JsonView::String(text)) => branches.get(text),
                 _ => None,
             };
             return chosen.map_or(Some(()), |branch| self.verdict(*branch, part));
@@ -198,7 +198,7 @@ impl<'p> Walk<'p> {
     }
 
     /// Counts what a node asks of the members or elements, each by `visit`.
-    fn contents<'i, I: Instance<'i>>(&mut self, node: &Node, part: Part<'i, I>, visit: Visit<'p, 'i, I>) -> Spent {
+    fn contents(&mut self, node: &Node, part: Part<'_>, visit: Visit<'p>) -> Spent {
         let Part::Value(value) = part else { return Some(()) };
         for (name, member) in value.members() {
             let step = length(name);
@@ -218,7 +218,7 @@ impl<'p> Walk<'p> {
         Some(())
     }
 
-    fn member<'i, I: Instance<'i>>(&mut self, node: &Node, name: &'i str, member: I, visit: Visit<'p, 'i, I>) -> Spent {
+    fn member(&mut self, node: &Node, name: &str, member: Instance<'_>, visit: Visit<'p>) -> Spent {
         self.spend(MEMBER + bytes(name))?;
         // Whether a pattern matches is not known here, so each is taken to match.
         for (pattern, subschema) in &node.pattern_properties {
@@ -229,34 +229,34 @@ impl<'p> Walk<'p> {
             visit(self, *subschema, Part::Value(member))?;
         }
         if let Some(subschema) = &node.names {
-            self.verdict(*subschema, Part::<I>::Name(name))?;
+            self.verdict(*subschema, Part::Name(name))?;
             visit(self, *subschema, Part::Name(name))?;
         }
         self.verdicts(node.unevaluated_properties, member)
     }
 
-    fn enter<'i, I: Instance<'i>>(&mut self, id: u32, part: Part<'i, I>) -> Option<&'p Node> {
+    fn enter(&mut self, id: u32, part: Part<'_>) -> Option<&'p Node> {
         self.nesting += 1;
-        let node = self.plan.nodes.get(id as usize).filter(|_| self.nesting <= MAX_NESTING)?;
+        let node = self.model.nodes.get(id as usize).filter(|_| self.nesting <= MAX_NESTING)?;
         self.own(node, part)?;
         Some(node)
     }
 
     /// Counts the keywords of a node that have no subschemas.
-    fn own<'i, I: Instance<'i>>(&mut self, node: &Node, part: Part<'i, I>) -> Spent {
+    fn own(&mut self, node: &Node, part: Part<'_>) -> Spent {
         self.spend(VISIT)?;
         let look = match part {
-            Part::Value(value) => value.look(),
-            Part::Name(text) => Look::String(text),
+            Part::Value(value) => value.view(),
+            Part::Name(text) => JsonView::String(text),
         };
         match look {
-            Look::String(text) => self.text(node, text)?,
-            Look::Object(_) => {
+            JsonView::String(text) => self.text(node, text)?,
+            JsonView::Object(_) => {
                 let names = u64::try_from(node.properties.len()).unwrap_or(u64::MAX);
                 let required = node.required.saturating_mul(LOOKUP);
                 self.spend(required.saturating_add(node.equality).saturating_add(names))?;
             }
-            Look::Array(_) => {
+            JsonView::Array(_) => {
                 self.spend(node.equality)?;
                 if node.unique
                     && let Part::Value(value) = part
@@ -264,7 +264,7 @@ impl<'p> Walk<'p> {
                     self.spend(uniqueness(value))?;
                 }
             }
-            Look::Null | Look::Bool(_) | Look::Number => self.spend(node.enum_items)?,
+            JsonView::Null | JsonView::Bool(_) | JsonView::Number => self.spend(node.enum_items)?,
         }
         if node.metaschema
             && let Part::Value(value) = part
@@ -284,12 +284,12 @@ impl<'p> Walk<'p> {
     }
 
     fn text_work(&self, pattern: u32, text: &str) -> u64 {
-        self.plan.pattern_weight(pattern).saturating_mul(length(text) + 1)
+        self.model.pattern_weight(pattern).saturating_mul(length(text) + 1)
     }
 
     /// A metaschema looks at each part of a value a bounded number of times, some levels of its own for each of depth.
-    fn metaschema<'i>(&mut self, value: impl Instance<'i>) -> Spent {
-        self.spend(json::size(value).saturating_mul(METASCHEMA))?;
+    fn metaschema(&mut self, value: Instance<'_>) -> Spent {
+        self.spend(value.size().saturating_mul(METASCHEMA))?;
         (self.nesting + depth(value) * METASCHEMA_NESTING <= MAX_NESTING).then_some(())
     }
 
@@ -304,43 +304,43 @@ impl<'p> Walk<'p> {
 /// Up to 15 elements are compared pairwise; more are hashed. The hash is weak where an author chooses the elements: arrays
 /// that differ only in their brackets collide, so do integers beyond 2^53, and the members of an object are joined by
 /// exclusive or. So everything but plain scalars is taken to collide.
-pub(super) fn uniqueness<'i>(array: impl Instance<'i>) -> u64 {
-    let total = array.elements().map(json::size).fold(0, u64::saturating_add);
-    let length = match array.look() {
-        Look::Array(length) => u64::try_from(length).unwrap_or(u64::MAX),
+pub(crate) fn uniqueness(array: Instance<'_>) -> u64 {
+    let total = array.elements().map(Instance::size).fold(0, u64::saturating_add);
+    let length = match array.view() {
+        JsonView::Array(length) => u64::try_from(length).unwrap_or(u64::MAX),
         _ => 0,
     };
     if length <= 15 {
         return total.saturating_mul(length);
     }
-    let weak: Vec<u64> = array.elements().filter(|item| hashes_weakly(*item)).map(json::size).collect();
+    let weak: Vec<u64> = array.elements().filter(|item| hashes_weakly(*item)).map(Instance::size).collect();
     let number = u64::try_from(weak.len()).unwrap_or(u64::MAX);
     let weak_size = weak.into_iter().fold(0, u64::saturating_add);
     let pairs = number.saturating_mul(number) / 2 + number.saturating_mul(weak_size) / 16;
     total.saturating_mul(4).saturating_add(pairs)
 }
 
-fn hashes_weakly<'i>(value: impl Instance<'i>) -> bool {
-    match value.look() {
-        Look::Array(_) | Look::Object(_) => true,
-        Look::Number => value.number().is_some_and(|number| {
+fn hashes_weakly(value: Instance<'_>) -> bool {
+    match value.view() {
+        JsonView::Array(_) | JsonView::Object(_) => true,
+        JsonView::Number => value.number().is_some_and(|number| {
             number.as_i64().is_some_and(|number| number.unsigned_abs() > EXACT)
                 || number.as_u64().is_some_and(|number| number > EXACT)
         }),
-        Look::Null | Look::Bool(_) | Look::String(_) => false,
+        JsonView::Null | JsonView::Bool(_) | JsonView::String(_) => false,
     }
 }
 
-fn depth<'i>(value: impl Instance<'i>) -> u64 {
+fn depth(value: Instance<'_>) -> u64 {
     let inner = || {
         let members = value.members().map(|(_, member)| depth(member));
         1 + value.elements().map(depth).chain(members).max().unwrap_or(0)
     };
-    if let Look::Array(_) | Look::Object(_) = value.look() { inner() } else { 0 }
+    if let JsonView::Array(_) | JsonView::Object(_) = value.view() { inner() } else { 0 }
 }
 
 fn bytes(text: &str) -> u64 {
-    json::text_size(text.len())
+    text_size(text.len())
 }
 
 /// Texts are shorter than memory, so this leaves room to add.
@@ -349,17 +349,17 @@ fn length(text: &str) -> u64 {
 }
 
 /// The unfolded weights of a schema without cycles, given its nodes with every subschema before what leads to it.
-pub(super) fn unfolded_weight(plan: &CostModel, order: &[u32]) -> Option<u64> {
+pub(crate) fn unfolded_weight(model: &CostModel, order: &[u32]) -> Option<u64> {
     let mut known: BTreeMap<u32, Unfolded> = BTreeMap::new();
     for id in order {
-        let node = plan.nodes.get(*id as usize)?;
-        let unfolded = Unfolded::of(plan, node, &known);
+        let node = model.nodes.get(*id as usize)?;
+        let unfolded = Unfolded::of(model, node, &known);
         known.insert(*id, unfolded);
     }
     let root = known.get(&0)?;
     // Deeper than the nesting limit is for the walk to decide, and so is what does not grow with the size alone.
     let is_plain =
-        order.iter().all(|id| plan.nodes.get(*id as usize).is_some_and(|node| !node.unique && !node.metaschema));
+        order.iter().all(|id| model.nodes.get(*id as usize).is_some_and(|node| !node.unique && !node.metaschema));
     (is_plain && root.nesting <= MAX_NESTING).then_some(root.verdict)
 }
 
@@ -371,11 +371,11 @@ struct Unfolded {
 }
 
 impl Unfolded {
-    fn of(plan: &CostModel, node: &Node, known: &BTreeMap<u32, Unfolded>) -> Unfolded {
+    fn of(model: &CostModel, node: &Node, known: &BTreeMap<u32, Unfolded>) -> Unfolded {
         let get = |id: &u32| known.get(id).copied().unwrap_or_default();
         let verdicts = |ids: &[u32]| ids.iter().map(|id| get(id).verdict).fold(0, u64::saturating_add);
         let marks = |ids: &[u32]| ids.iter().map(|id| get(id).marks).fold(0, u64::saturating_add);
-        let own = plan.own_weight(node);
+        let own = model.own_weight(node);
         let reachable = node.reachable();
         let same = node.same_instance();
         let inner: Vec<u32> =

@@ -8,15 +8,15 @@ use jsonschema::json::{self, Array, Json, NodeIdentity, Object};
 use jsonschema_value::LazyInstance;
 use serde_json::{Number, Value};
 
-use crate::json::{Document, Elements, Instance, Look, Members, Node};
+use crate::json::{Document, Elements, JsonView, Members, Node};
 
 /// The way of reading.
-pub(super) struct Flat;
+pub(super) struct TapeJson;
 
 /// Makes the value that a violation is about, of some bytes and a number.
 type Make = fn(&[u8], u32) -> Value;
 
-impl Json for Flat {
+impl Json for TapeJson {
     type Node<'a> = Node<'a>;
     type PreparedKey = Box<str>;
     type StringBuffer = Document<'static>;
@@ -34,70 +34,70 @@ impl Json for Flat {
     }
 }
 
-impl<'a> json::Node<'a, Flat> for Node<'a> {
+impl<'a> json::Node<'a, TapeJson> for Node<'a> {
     type Object = Node<'a>;
     type Array = Node<'a>;
     type Number = Number;
 
     fn as_object(&self) -> Option<Node<'a>> {
-        matches!(self.look(), Look::Object(_)).then_some(*self)
+        matches!(self.view(), JsonView::Object(_)).then_some(*self)
     }
 
     fn as_array(&self) -> Option<Node<'a>> {
-        matches!(self.look(), Look::Array(_)).then_some(*self)
+        matches!(self.view(), JsonView::Array(_)).then_some(*self)
     }
 
     fn as_string(&self) -> Option<Cow<'a, str>> {
-        match self.look() {
-            Look::String(text) => Some(Cow::Borrowed(text)),
+        match self.view() {
+            JsonView::String(text) => Some(Cow::Borrowed(text)),
             _ => None,
         }
     }
 
     fn as_number(&self) -> Option<Number> {
-        Instance::number(*self)
+        self.number()
     }
 
     fn as_boolean(&self) -> Option<bool> {
-        match self.look() {
-            Look::Bool(value) => Some(value),
+        match self.view() {
+            JsonView::Bool(value) => Some(value),
             _ => None,
         }
     }
 
     fn is_null(&self) -> bool {
-        matches!(self.look(), Look::Null)
+        matches!(self.view(), JsonView::Null)
     }
 
     fn is_number(&self) -> bool {
-        matches!(self.look(), Look::Number)
+        matches!(self.view(), JsonView::Number)
     }
 
     fn json_type(&self) -> JsonType {
-        match self.look() {
-            Look::Null => JsonType::Null,
-            Look::Bool(_) => JsonType::Boolean,
-            Look::Number => JsonType::Number,
-            Look::String(_) => JsonType::String,
-            Look::Array(_) => JsonType::Array,
-            Look::Object(_) => JsonType::Object,
+        match self.view() {
+            JsonView::Null => JsonType::Null,
+            JsonView::Bool(_) => JsonType::Boolean,
+            JsonView::Number => JsonType::Number,
+            JsonView::String(_) => JsonType::String,
+            JsonView::Array(_) => JsonType::Array,
+            JsonView::Object(_) => JsonType::Object,
         }
     }
 
     /// Without making a tree: an `enum` asks this as often as it has values.
     fn equals_value(&self, expected: &Value) -> bool {
-        match (self.look(), expected) {
-            (Look::Null, Value::Null) => true,
-            (Look::Bool(one), Value::Bool(other)) => one == *other,
-            (Look::String(one), Value::String(other)) => one == other,
-            (Look::Number, Value::Number(_)) => json::cmp::equal(&self.to_value(), expected),
-            (Look::Array(length), Value::Array(items)) => {
-                length == items.len() && self.all_elements().zip(items).all(|(one, other)| one.equals_value(other))
+        match (self.view(), expected) {
+            (JsonView::Null, Value::Null) => true,
+            (JsonView::Bool(one), Value::Bool(other)) => one == *other,
+            (JsonView::String(one), Value::String(other)) => one == other,
+            (JsonView::Number, Value::Number(_)) => json::cmp::equal(&self.to_value(), expected),
+            (JsonView::Array(length), Value::Array(items)) => {
+                length == items.len() && self.elements().zip(items).all(|(one, other)| one.equals_value(other))
             }
-            (Look::Object(length), Value::Object(members)) => {
+            (JsonView::Object(length), Value::Object(members)) => {
                 let same =
                     |(name, one): (&str, Node<'a>)| members.get(name).is_some_and(|other| one.equals_value(other));
-                length == members.len() && self.all_members().all(same)
+                length == members.len() && self.members().all(same)
             }
             _ => false,
         }
@@ -110,13 +110,13 @@ impl<'a> json::Node<'a, Flat> for Node<'a> {
     /// What a violation is about. Messages are without values, but for the names of members and the lengths of arrays:
     /// nothing else is ever made of it, so that a long list of violations of a large value takes no more than its messages.
     fn lazy_value(&self) -> LazyInstance<'a> {
-        let (bytes, tag, make): (&[u8], u32, Make) = match self.look() {
-            Look::String(text) => (text.as_bytes(), 0, |text, _| String::from_utf8_lossy(text).into()),
-            Look::Array(length) => {
+        let (bytes, tag, make): (&[u8], u32, Make) = match self.view() {
+            JsonView::String(text) => (text.as_bytes(), 0, |text, _| String::from_utf8_lossy(text).into()),
+            JsonView::Array(length) => {
                 let length = u32::try_from(length).unwrap_or(u32::MAX);
                 (&[], length, |_, length| (0..length).map(|_| Value::Null).collect())
             }
-            Look::Null | Look::Bool(_) | Look::Number | Look::Object(_) => (&[], 0, |_, _| Value::Null),
+            JsonView::Null | JsonView::Bool(_) | JsonView::Number | JsonView::Object(_) => (&[], 0, |_, _| Value::Null),
         };
         LazyInstance::Deferred { bytes, tag, make, cell: OnceLock::new() }
     }
@@ -127,39 +127,39 @@ impl<'a> json::Node<'a, Flat> for Node<'a> {
     }
 }
 
-impl<'a> Object<'a, Flat> for Node<'a> {
+impl<'a> Object<'a, TapeJson> for Node<'a> {
     type Node = Node<'a>;
     type MemberName = &'a str;
     type MembersIter = Members<'a>;
 
     fn len(&self) -> usize {
-        match self.look() {
-            Look::Object(members) => members,
+        match self.view() {
+            JsonView::Object(members) => members,
             _ => 0,
         }
     }
 
     fn get(&self, key: &Box<str>) -> Option<Node<'a>> {
-        Instance::member(*self, key)
+        self.member(key)
     }
 
     fn members(&self) -> Members<'a> {
-        self.all_members()
+        Node::members(*self)
     }
 }
 
-impl<'a> Array<'a, Flat> for Node<'a> {
+impl<'a> Array<'a, TapeJson> for Node<'a> {
     type Node = Node<'a>;
     type ElementsIter = Elements<'a>;
 
     fn len(&self) -> usize {
-        match self.look() {
-            Look::Array(elements) => elements,
+        match self.view() {
+            JsonView::Array(elements) => elements,
             _ => 0,
         }
     }
 
     fn elements(&self) -> Elements<'a> {
-        self.all_elements()
+        Node::elements(*self)
     }
 }

@@ -6,7 +6,7 @@ use crate::types::codes::Code;
 /// Adds the problems of a schema that would take unbounded work, and says in which order its nodes can be summed up.
 ///
 /// The order has every subschema before what leads to it; there is none for a schema that leads back to itself.
-pub(super) fn examine(reading: &mut Reading<'_>) -> Option<Vec<u32>> {
+pub(crate) fn check(reading: &mut Reading<'_>) -> Option<Vec<u32>> {
     if reading.overflow {
         too_complex(reading, 0, &format!("there are more than {MAX_NODES} subschemas"));
         return None;
@@ -17,7 +17,7 @@ pub(super) fn examine(reading: &mut Reading<'_>) -> Option<Vec<u32>> {
         too_complex(reading, *node, "a reference leads back here without going into the instance");
     }
     if loops.is_empty() {
-        examine_unfolding(reading, &same, &order);
+        check_unfolding(reading, &same, &order);
     }
     let all: Vec<Vec<u32>> = reading.nodes.iter().map(Node::reachable).collect();
     let (order, loops) = ordered(&all);
@@ -25,7 +25,7 @@ pub(super) fn examine(reading: &mut Reading<'_>) -> Option<Vec<u32>> {
 }
 
 /// Looks at what a node becomes when everything that sees the same instance is written out in its place.
-fn examine_unfolding(reading: &mut Reading<'_>, same: &[Vec<u32>], order: &[u32]) {
+fn check_unfolding(reading: &mut Reading<'_>, same: &[Vec<u32>], order: &[u32]) {
     let mut sizes = vec![0_u64; same.len()];
     let mut chains = vec![0_u64; same.len()];
     let mut refused = Vec::new();
@@ -47,7 +47,7 @@ fn examine_unfolding(reading: &mut Reading<'_>, same: &[Vec<u32>], order: &[u32]
     }
     refused.sort_unstable();
     if refused.is_empty() {
-        examine_compilation(reading, &sizes);
+        check_compilation(reading, &sizes);
     }
     for (node, message) in refused {
         too_complex(reading, node, &message);
@@ -55,7 +55,7 @@ fn examine_unfolding(reading: &mut Reading<'_>, same: &[Vec<u32>], order: &[u32]
 }
 
 /// Looks at what the validator does when it compiles: how often it takes up a node, and how deep it goes.
-fn examine_compilation(reading: &mut Reading<'_>, sizes: &[u64]) {
+fn check_compilation(reading: &mut Reading<'_>, sizes: &[u64]) {
     let shape = |id: u32| reading.shapes.get(id as usize).copied().unwrap_or_default();
     let targets = reading.targets.iter().map(|target| shape(*target).size);
     // It unfolds alternatives to find out which is meant, and the surroundings of each `unevaluated…`.

@@ -9,63 +9,63 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::Value;
 
-use super::SchemaProblem;
-use super::work::{CHECK_BUDGET, uniqueness};
-use crate::json;
+use super::model::{CHECK_BUDGET, uniqueness};
+use crate::json::{Document, text_size};
+use crate::schema::SchemaProblem;
 use crate::types::codes::Code;
 
 /// One subschema, as far as it decides how much work a check is.
 #[derive(Default)]
-pub(super) struct Node {
+pub(crate) struct Node {
     /// Subschemas for the same instance.
-    pub(super) refs: Vec<u32>,
-    pub(super) all: Vec<u32>,
-    pub(super) unions: Vec<Union>,
-    pub(super) not: Vec<u32>,
+    pub(crate) refs: Vec<u32>,
+    pub(crate) all: Vec<u32>,
+    pub(crate) unions: Vec<Union>,
+    pub(crate) not: Vec<u32>,
     /// The size of the subschema under `not`; the validator copies it into each violation.
-    pub(super) not_size: u64,
-    pub(super) condition: Option<u32>,
-    pub(super) outcomes: Vec<u32>,
-    pub(super) dependent: Vec<u32>,
+    pub(crate) not_size: u64,
+    pub(crate) condition: Option<u32>,
+    pub(crate) outcomes: Vec<u32>,
+    pub(crate) dependent: Vec<u32>,
     /// Subschemas for members of an object.
-    pub(super) properties: BTreeMap<String, u32>,
-    pub(super) pattern_properties: Vec<(u32, u32)>,
-    pub(super) additional: Option<u32>,
-    pub(super) names: Option<u32>,
-    pub(super) unevaluated_properties: Option<u32>,
+    pub(crate) properties: BTreeMap<String, u32>,
+    pub(crate) pattern_properties: Vec<(u32, u32)>,
+    pub(crate) additional: Option<u32>,
+    pub(crate) names: Option<u32>,
+    pub(crate) unevaluated_properties: Option<u32>,
     /// Subschemas for elements of an array.
-    pub(super) prefix: Vec<u32>,
-    pub(super) items: Option<u32>,
-    pub(super) contains: Option<u32>,
-    pub(super) unevaluated_items: Option<u32>,
+    pub(crate) prefix: Vec<u32>,
+    pub(crate) items: Option<u32>,
+    pub(crate) contains: Option<u32>,
+    pub(crate) unevaluated_items: Option<u32>,
     /// Checks without subschemas.
-    pub(super) required: u64,
-    pub(super) enum_items: u64,
-    pub(super) equality: u64,
-    pub(super) pattern: Option<u32>,
-    pub(super) lengths: bool,
-    pub(super) unique: bool,
-    pub(super) metaschema: bool,
+    pub(crate) required: u64,
+    pub(crate) enum_items: u64,
+    pub(crate) equality: u64,
+    pub(crate) pattern: Option<u32>,
+    pub(crate) lengths: bool,
+    pub(crate) unique: bool,
+    pub(crate) metaschema: bool,
 }
 
 /// An `anyOf` or `oneOf`.
 #[derive(Default)]
-pub(super) struct Union {
-    pub(super) branches: Vec<u32>,
+pub(crate) struct Union {
+    pub(crate) branches: Vec<u32>,
     /// Where each branch requires one property to be a string of its own, the validator looks at one branch only.
-    pub(super) dispatch: Option<(String, BTreeMap<String, u32>)>,
+    pub(crate) dispatch: Option<(String, BTreeMap<String, u32>)>,
 }
 
 impl Node {
     /// Subschemas that see the same instance as this one.
-    pub(super) fn same_instance(&self) -> Vec<u32> {
+    pub(crate) fn same_instance(&self) -> Vec<u32> {
         let unions = self.unions.iter().flat_map(|union| &union.branches);
         let lists = [&self.refs, &self.all, &self.not, &self.outcomes, &self.dependent];
         lists.into_iter().flatten().chain(unions).chain(&self.condition).copied().collect()
     }
 
     /// All subschemas that a check may go to from here.
-    pub(super) fn reachable(&self) -> Vec<u32> {
+    pub(crate) fn reachable(&self) -> Vec<u32> {
         let mut reachable = self.same_instance();
         reachable.extend(self.properties.values());
         reachable.extend(self.pattern_properties.iter().map(|(_, node)| node));
@@ -76,48 +76,49 @@ impl Node {
         reachable
     }
 
-    pub(super) fn is_unevaluated(&self) -> bool {
+    pub(crate) fn is_unevaluated(&self) -> bool {
         self.unevaluated_properties.is_some() || self.unevaluated_items.is_some()
     }
 }
 
 /// What was read from a schema's document.
-pub(super) struct Reading<'v> {
-    pub(super) nodes: Vec<Node>,
+#[derive(Default)]
+pub(crate) struct Reading<'v> {
+    pub(crate) nodes: Vec<Node>,
     /// Each pattern once, in the order of the document; nodes name them by position.
-    pub(super) patterns: Vec<&'v str>,
-    pub(super) problems: Vec<SchemaProblem>,
+    pub(crate) patterns: Vec<&'v str>,
+    pub(crate) problems: Vec<SchemaProblem>,
     /// Subschemas that a reference leads to.
-    pub(super) targets: BTreeSet<u32>,
+    pub(crate) targets: BTreeSet<u32>,
     /// Levels of subschemas below each node, and how many there are, itself included; and how long its location is.
-    pub(super) shapes: Vec<Shape>,
+    pub(crate) shapes: Vec<Shape>,
     /// There are more subschemas than [`MAX_NODES`]; the rest was not read.
-    pub(super) overflow: bool,
+    pub(crate) overflow: bool,
     /// Bytes of the locations that the validator keeps, one for each keyword.
-    pub(super) location_bytes: u64,
+    pub(crate) location_bytes: u64,
     /// Even the metaschema's check of this document would be too much work.
-    pub(super) hostile_enum: bool,
+    pub(crate) hostile_enum: bool,
     places: Vec<Place<'v>>,
     pattern_places: Vec<(u32, u32, bool)>,
 }
 
 #[derive(Clone, Copy, Default)]
-pub(super) struct Shape {
-    pub(super) height: u64,
-    pub(super) size: u64,
+pub(crate) struct Shape {
+    pub(crate) height: u64,
+    pub(crate) size: u64,
     /// Bytes of the node's own location.
     location: u64,
 }
 
 /// More problems than this are not listed.
-pub(super) const MAX_PROBLEMS: usize = 50;
+pub(crate) const MAX_PROBLEMS: usize = 50;
 
 /// More subschemas than this are refused: each costs the validator some microseconds and a kilobyte.
-pub(super) const MAX_NODES: usize = 20_000;
+pub(crate) const MAX_NODES: usize = 20_000;
 
 /// The known drafts of JSON Schema.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Draft {
+pub(crate) enum Draft {
     Draft4,
     Draft6,
     Draft7,
@@ -127,13 +128,13 @@ pub(super) enum Draft {
 
 /// Which draft a document follows, as far as the graph cares.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Dialect {
-    pub(super) uri: &'static str,
-    pub(super) draft: Draft,
+pub(crate) struct Dialect {
+    pub(crate) uri: &'static str,
+    pub(crate) draft: Draft,
 }
 
 /// The drafts in the spelling under which the validator holds their metaschemas.
-pub(super) const DIALECTS: [Dialect; 5] = [
+pub(crate) const DIALECTS: [Dialect; 5] = [
     Dialect { uri: "https://json-schema.org/draft/2020-12/schema", draft: Draft::Draft202012 },
     Dialect { uri: "https://json-schema.org/draft/2019-09/schema", draft: Draft::Draft201909 },
     Dialect { uri: "http://json-schema.org/draft-07/schema", draft: Draft::Draft7 },
@@ -142,7 +143,7 @@ pub(super) const DIALECTS: [Dialect; 5] = [
 ];
 
 /// The known dialect that a `$schema` names; `http` and `https` both do.
-pub(super) fn dialect(uri: &str) -> Option<Dialect> {
+pub(crate) fn dialect(uri: &str) -> Option<Dialect> {
     let bare = |uri: &str| uri.trim_start_matches("https:").trim_start_matches("http:").to_owned();
     let named = bare(uri.strip_suffix('#').unwrap_or(uri));
     DIALECTS.into_iter().find(|dialect| bare(dialect.uri) == named)
@@ -181,23 +182,11 @@ struct Reader<'v> {
 }
 
 /// Reads the graph of a document that is at most `Limits::MAX_JSON_DEPTH` deep.
-pub(super) fn read(root: &Value, dialect: Dialect) -> Reading<'_> {
-    let reading = Reading {
-        nodes: Vec::new(),
-        patterns: Vec::new(),
-        problems: Vec::new(),
-        targets: BTreeSet::new(),
-        shapes: Vec::new(),
-        overflow: false,
-        location_bytes: 0,
-        hostile_enum: false,
-        places: Vec::new(),
-        pattern_places: Vec::new(),
-    };
+pub(crate) fn read(root: &Value, dialect: Dialect) -> Reading<'_> {
     let mut reader = Reader {
         root,
         dialect,
-        reading,
+        reading: Reading::default(),
         values: Vec::new(),
         by_address: BTreeMap::new(),
         by_pattern: BTreeMap::new(),
@@ -215,7 +204,7 @@ pub(super) fn read(root: &Value, dialect: Dialect) -> Reading<'_> {
 
 impl Reading<'_> {
     /// Where a node stands in the document, as a JSON pointer.
-    pub(super) fn path(&self, node: u32) -> String {
+    pub(crate) fn path(&self, node: u32) -> String {
         let mut steps = Vec::new();
         let mut current = node;
         loop {
@@ -240,7 +229,7 @@ impl Reading<'_> {
     }
 
     /// Where a pattern stands, each time it is used.
-    pub(super) fn pattern_paths(&self, pattern: u32) -> Vec<String> {
+    pub(crate) fn pattern_paths(&self, pattern: u32) -> Vec<String> {
         let uses = self.pattern_places.iter().filter(|(used, ..)| *used == pattern);
         let text = self.patterns.get(pattern as usize).copied().unwrap_or_default();
         uses.take(MAX_PROBLEMS)
@@ -251,7 +240,7 @@ impl Reading<'_> {
             .collect()
     }
 
-    pub(super) fn problem(&mut self, code: Code, node: u32, keyword: &str, message: &str) {
+    pub(crate) fn problem(&mut self, code: Code, node: u32, keyword: &str, message: &str) {
         if self.problems.len() >= MAX_PROBLEMS {
             return;
         }
@@ -323,14 +312,14 @@ impl<'v> Reader<'v> {
             }
             "not" => {
                 node.not.extend(self.one(id, keyword, value));
-                node.not_size = json::size(value);
+                node.not_size = size(value);
             }
             "if" => node.condition = self.one(id, keyword, value),
             "then" | "else" => node.outcomes.extend(self.one(id, keyword, value)),
             "dependentSchemas" | "dependencies" => {
                 let dependent = self.map(id, keyword, value);
                 node.dependent.extend(dependent.into_iter().map(|(_, node)| node));
-                node.required += json::size(value);
+                node.required += size(value);
             }
             "properties" => {
                 let properties = self.map(id, keyword, value);
@@ -359,15 +348,15 @@ impl<'v> Reader<'v> {
 
     fn assertion(&mut self, id: u32, node: &mut Node, keyword: &'v str, value: &'v Value) {
         match (keyword, value) {
-            ("required" | "dependentRequired", _) => node.required += json::size(value),
+            ("required" | "dependentRequired", _) => node.required += size(value),
             ("enum", Value::Array(items)) => {
                 node.enum_items += count(items.len());
-                node.equality += json::size(value);
+                node.equality += size(value);
                 self.refuse_hostile_enum(id, value);
             }
             ("const", _) => {
                 node.enum_items += 1;
-                node.equality += json::size(value);
+                node.equality += size(value);
             }
             ("pattern", Value::String(text)) => node.pattern = Some(self.pattern(id, text, false)),
             ("minLength" | "maxLength", _) => node.lengths = true,
@@ -378,8 +367,11 @@ impl<'v> Reader<'v> {
 
     /// The metaschemas of the oldest drafts want the values of an `enum` to be different, and compare them.
     fn refuse_hostile_enum(&mut self, id: u32, values: &Value) {
-        let compares = matches!(self.dialect.draft, Draft::Draft4 | Draft::Draft6);
-        if compares && uniqueness(values) > CHECK_BUDGET {
+        if !matches!(self.dialect.draft, Draft::Draft4 | Draft::Draft6) {
+            return;
+        }
+        let text = values.to_string();
+        if !Document::read_scanned(&text).is_ok_and(|values| uniqueness(values.root()) <= CHECK_BUDGET) {
             self.reading.hostile_enum = true;
             let message = "there are too many values to compare each with each";
             self.reading.problem(Code::SchemaTooComplex, id, "enum", message);
@@ -431,6 +423,19 @@ impl<'v> Reader<'v> {
 
 fn escape(step: &str) -> String {
     step.replace('~', "~0").replace('/', "~1")
+}
+
+/// The number of parts of a value, with long texts counted by their length: what its tape says, too.
+fn size(value: &Value) -> u64 {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 1,
+        Value::String(text) => 1 + text_size(text.len()),
+        Value::Array(items) => items.iter().map(size).fold(1, u64::saturating_add),
+        Value::Object(members) => {
+            let sizes = members.iter().map(|(name, member)| size(member).saturating_add(1 + text_size(name.len())));
+            sizes.fold(1, u64::saturating_add)
+        }
+    }
 }
 
 /// Counts are `u64` on every platform, so that every platform decides alike.

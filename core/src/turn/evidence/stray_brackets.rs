@@ -3,7 +3,7 @@
 use super::objects::Markers;
 use crate::json::Container;
 
-/// What had been found before a bracket that turned out to be debris.
+/// What had been found before a bracket that turned out to be stray.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Before {
     pub(super) objects: usize,
@@ -12,13 +12,13 @@ pub(super) struct Before {
 
 /// Debris that has not been closed yet, the innermost last; equal neighbours are counted, not repeated.
 #[derive(Default)]
-pub(super) struct DebrisStack {
+pub(super) struct StrayBrackets {
     open: Vec<(Container, Before, usize)>,
     objects: usize,
     arrays: usize,
 }
 
-impl DebrisStack {
+impl StrayBrackets {
     /// Adds what was open where a value broke, the outermost first.
     pub(super) fn open(&mut self, containers: &[Container], before: Before) {
         for container in containers {
@@ -98,53 +98,4 @@ pub(super) fn closed_by(bracket: u8) -> Option<Container> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_closing_bracket_takes_what_was_left_open_inside_with_it() {
-        let before = |objects| Before { objects, markers: Markers::default() };
-        let mut debris = DebrisStack::default();
-        debris.open(&[Container::Object, Container::Object, Container::Array], before(1));
-        debris.open(&[Container::Array], before(2));
-        assert!(debris.close(Container::Object) == Some(before(1)));
-        assert!(debris.close(Container::Array).is_none());
-        assert!(debris.close(Container::Object) == Some(before(1)));
-        assert!(debris.close(Container::Object).is_none());
-    }
-
-    #[test]
-    fn a_closing_bracket_without_an_open_one_closes_nothing() {
-        let before = |objects| Before { objects, markers: Markers::default() };
-        let mut debris = DebrisStack::default();
-        debris.open(&[Container::Array], before(1));
-        debris.open(&[Container::Object, Container::Object], before(2));
-        assert!(debris.close(Container::Object) == Some(before(2)));
-        assert!(debris.close(Container::Object) == Some(before(2)));
-        assert!(debris.close(Container::Object).is_none());
-        assert!(debris.close(Container::Array) == Some(before(1)));
-        assert!(debris.close(Container::Array).is_none());
-
-        // What is left open inside is no longer open outside.
-        debris.open(&[Container::Array], before(1));
-        debris.open(&[Container::Array, Container::Object, Container::Object, Container::Object], before(2));
-        assert!(debris.close(Container::Array) == Some(before(2)));
-        assert!(debris.close(Container::Object).is_none());
-        assert!(debris.close(Container::Array) == Some(before(1)));
-        assert!(debris.close(Container::Array).is_none());
-    }
-
-    #[test]
-    fn equal_brackets_take_no_more_room_and_others_are_kept_apart() {
-        let before = |objects| Before { objects, markers: Markers::default() };
-        let mut debris = DebrisStack::default();
-        debris.open(&[Container::Array; 1000], before(1));
-        assert_eq!(debris.open.len(), 1);
-        debris.open(&[Container::Array], before(2));
-        assert!(debris.close(Container::Array) == Some(before(2)));
-        for _ in 0..1000 {
-            assert!(debris.close(Container::Array) == Some(before(1)));
-        }
-        assert!(debris.close(Container::Array).is_none() && debris.open.is_empty());
-    }
-}
+mod tests;

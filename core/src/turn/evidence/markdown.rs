@@ -38,8 +38,8 @@ pub(super) fn segments(text: &str, found: &mut dyn FnMut(Segment)) {
                     // The rest of that line is prose, whatever stands in it.
                     read_to = end_of_line(text, prose_start);
                 }
-                None if !yaml.told => {
-                    yaml.told = true;
+                None if !yaml.is_reported => {
+                    yaml.is_reported = true;
                     found(Segment::UnclosedYaml);
                 }
                 None => {}
@@ -78,10 +78,10 @@ fn next_line_with_sign(text: &str, from: usize, yaml: &YamlTags<'_>) -> Option<R
         here.starts_with(b"```") || here.starts_with(b"~~~") || starts_with_tag(here, YAML_OPEN)
     };
     // In a flood of fences a search would cost more than it finds. Tags that are never closed mean nothing once one of
-    // them has been told.
+    // them has been reported.
     let sign = if rest.starts_with(b"```") {
         Some(0)
-    } else if yaml.told {
+    } else if yaml.is_reported {
         memchr::memchr2_iter(b'`', b'~', rest).find(is_sign)
     } else {
         memchr::memchr3_iter(b'`', b'~', b'<', rest).find(is_sign)
@@ -118,17 +118,17 @@ fn starts_with_tag(text: &[u8], tag: &str) -> bool {
     text.get(..tag.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(tag.as_bytes()))
 }
 
-/// Where the closing tags are; once there is none ahead, nobody looks again.
+/// Where the closing tags are; once there is none ahead, the search is not repeated.
 struct YamlTags<'t> {
     text: &'t str,
     exhausted: bool,
-    /// Whether a tag that is never closed has been told.
-    told: bool,
+    /// Whether a tag that is never closed has been reported.
+    is_reported: bool,
 }
 
 impl<'t> YamlTags<'t> {
     fn new(text: &'t str) -> YamlTags<'t> {
-        YamlTags { text, exhausted: false, told: false }
+        YamlTags { text, exhausted: false, is_reported: false }
     }
 
     fn close_after(&mut self, start: usize) -> Option<usize> {
@@ -213,52 +213,4 @@ const YAML_OPEN: &str = "<ASK_USER_YAML>";
 const YAML_CLOSE: &str = "</ASK_USER_YAML>";
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// `p:` before prose, `tag:` before the content of a block.
-    fn check(text: &str, expected: &[&str]) {
-        let mut found = Vec::new();
-        segments(text, &mut |segment| {
-            found.push(match segment {
-                Segment::Prose(range) => format!("p:{}", text.get(range).unwrap()),
-                Segment::Yaml(range) => format!("y:{}", text.get(range).unwrap()),
-                Segment::UnclosedYaml => "unclosed".to_owned(),
-                Segment::Fence { tag, content } => {
-                    format!("{}:{}", text.get(tag).unwrap(), text.get(content).unwrap())
-                }
-            });
-        });
-        assert_eq!(found, expected, "{text}");
-    }
-
-    #[test]
-    fn blocks_are_found_as_markdown_sees_them() {
-        check("", &[]);
-        check("a\nb", &["p:a\nb"]);
-        check("a\n```json\n{}\n```\nb", &["p:a\n", "json:{}\n", "p:b"]);
-        check("```\r\n{}\r\n```\r\n", &[":{}\r\n"]);
-        check("~~~ JSON x\n```\n~~~~\n", &["JSON:```\n"]);
-        check("````md\n```json\n{}\n```\n````", &["md:```json\n{}\n```\n"]);
-        check("```json\n{}", &["json:{}"]);
-        check("```\n``` x\n```", &[":``` x\n"]);
-        check("```a`b\nx", &["p:```a`b\nx"]);
-        check("    ```\n   ```\nx", &["p:    ```\n", ":x"]);
-        check("```", &[":"]);
-    }
-
-    #[test]
-    fn a_question_in_tags_is_a_block_of_its_own() {
-        check("a\n<ASK_USER_YAML>\n```x\n</ASK_USER_YAML> b\nc", &["p:a\n", "y:\n```x\n", "p: b\nc"]);
-        check("<ASK_USER_YAML>p</ASK_USER_YAML>", &["y:p"]);
-        check("<ASK_USER_YAML>", &["unclosed", "p:<ASK_USER_YAML>"]);
-        check("<ASK_USER_YAML>\n<ASK_USER_YAML>\nx", &["unclosed", "p:<ASK_USER_YAML>\n<ASK_USER_YAML>\nx"]);
-        check("<ASK_USER_YAML>\n``` <ASK_USER_YAML>", &["unclosed", "p:<ASK_USER_YAML>\n``` <ASK_USER_YAML>"]);
-        check("<Ask_User_yaml>p</ask_user_YAML>", &["y:p"]);
-        check("<ask_user_yaml>", &["unclosed", "p:<ask_user_yaml>"]);
-        check("<ASK-USER-YAML>p</ASK-USER-YAML>", &["p:<ASK-USER-YAML>p</ASK-USER-YAML>"]);
-        check("see <ASK_USER_YAML>p</ASK_USER_YAML>", &["p:see ", "y:p"]);
-        check("\"<ASK_USER_YAML>p</ASK_USER_YAML>", &["p:\"<ASK_USER_YAML>p</ASK_USER_YAML>"]);
-        check("```\n<ASK_USER_YAML>\n```\n</ASK_USER_YAML>", &[":<ASK_USER_YAML>\n", "p:</ASK_USER_YAML>"]);
-    }
-}
+mod tests;

@@ -38,7 +38,7 @@ impl<'v> Reader<'v> {
         if let Some(name) = uri.strip_prefix('#').filter(|name| !name.is_empty()) {
             self.anchors.entry(name).or_insert(id);
         } else if uri.contains("//json-schema.org/") {
-            // References to this document and to the metaschema could not be told apart.
+            // References to this document and to the metaschema could not be distinguished.
             let message = format!("the identifier {} belongs to a metaschema", quoted(uri));
             self.reading.problem(Code::SchemaRefForbidden, id, keyword, &message);
         } else if id != 0 {

@@ -18,7 +18,8 @@ pub(crate) fn from_value<T: DeserializeOwned>(value: Value) -> Result<T, Invalid
 }
 
 /// What could not be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.sentence("it"))]
 pub(crate) struct Invalid {
     /// Where, such as `messages[0].text`; empty for the whole.
     pub(crate) path: String,
@@ -55,14 +56,6 @@ impl Invalid {
     }
 }
 
-impl fmt::Display for Invalid {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.sentence("it"))
-    }
-}
-
-impl std::error::Error for Invalid {}
-
 impl de::Error for Invalid {
     fn custom<T: fmt::Display>(message: T) -> Invalid {
         Invalid::new(message.to_string())
@@ -98,39 +91,29 @@ impl<'de> Deserializer<'de> for Strict {
     }
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Invalid> {
-        match self.0 {
-            Value::Bool(value) => visitor.visit_bool(value),
-            other => Err(Invalid::expected("a boolean", &other)),
-        }
+        let value = self.0.as_bool().ok_or_else(|| Invalid::expected("a boolean", &self.0))?;
+        visitor.visit_bool(value)
     }
 
     fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Invalid> {
-        match self.0.as_u64() {
-            Some(number) => visitor.visit_u64(number),
-            None => Err(Invalid::expected("a non-negative integer", &self.0)),
-        }
+        let value = self.0.as_u64().ok_or_else(|| Invalid::expected("a non-negative integer", &self.0))?;
+        visitor.visit_u64(value)
     }
 
     fn deserialize_u32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Invalid> {
-        match self.0.as_u64().map(u32::try_from) {
-            Some(Ok(number)) => visitor.visit_u32(number),
-            Some(Err(_)) => Err(Invalid::expected("an integer up to 4294967295", &self.0)),
-            None => Err(Invalid::expected("a non-negative integer", &self.0)),
-        }
+        let number = self.0.as_u64().ok_or_else(|| Invalid::expected("a non-negative integer", &self.0))?;
+        let small = u32::try_from(number).map_err(|_| Invalid::expected("an integer up to 4294967295", &self.0))?;
+        visitor.visit_u32(small)
     }
 
     fn deserialize_i64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Invalid> {
-        match self.0.as_i64() {
-            Some(number) => visitor.visit_i64(number),
-            None => Err(Invalid::expected("an integer", &self.0)),
-        }
+        let value = self.0.as_i64().ok_or_else(|| Invalid::expected("an integer", &self.0))?;
+        visitor.visit_i64(value)
     }
 
     fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Invalid> {
-        match self.0 {
-            Value::String(text) => visitor.visit_string(text),
-            other => Err(Invalid::expected("a string", &other)),
-        }
+        let Value::String(text) = self.0 else { return Err(Invalid::expected("a string", &self.0)) };
+        visitor.visit_string(text)
     }
 
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Invalid> {
@@ -147,10 +130,8 @@ impl<'de> Deserializer<'de> for Strict {
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Invalid> {
-        match self.0 {
-            Value::Array(items) => visitor.visit_seq(Items(items.into_iter().enumerate())),
-            other => Err(Invalid::expected("an array", &other)),
-        }
+        let Value::Array(items) = self.0 else { return Err(Invalid::expected("an array", &self.0)) };
+        visitor.visit_seq(Items(items.into_iter().enumerate()))
     }
 
     #[inline(never)]
@@ -170,10 +151,8 @@ impl<'de> Deserializer<'de> for Strict {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Invalid> {
-        match self.0 {
-            Value::String(name) => visitor.visit_enum(name.into_deserializer()),
-            other => Err(Invalid::expected(&one_of(variants), &other)),
-        }
+        let Value::String(name) = self.0 else { return Err(Invalid::expected(&one_of(variants), &self.0)) };
+        visitor.visit_enum(name.into_deserializer())
     }
 
     forward_to_deserialize_any! {
