@@ -17,10 +17,21 @@ import psycopg
 
 from hosting import processes_marked
 from turnlatch.hosts.dbos import DbosDriver
+from turnlatch.hosts.dbos.takeover import _key
 
 from .agents import turns
 
 TESTS = Path(__file__).resolve().parents[1]
+QUICK_TAKEOVER = 3
+# These end tests that hang; nothing is measured by them.
+_LONGEST_SCENARIO_SEC = 300
+_SLOWEST_CLOSE_SEC = 120
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Waits as long as the scenario may take."""
+    while not condition():
+        await asyncio.sleep(0.05)
 
 
 class Worker:
@@ -33,7 +44,8 @@ class Worker:
             "mark": fleet.mark,
             "slots": 4,
             "poll": 0.1,
-            "takeover_after": 3,
+            # Longer than a busy machine lets a worker wait for its turn; QUICK_TAKEOVER where failover is the subject.
+            "takeover_after": 10,
             "dies": "",
             "stuck": {},
             **options,
@@ -63,7 +75,7 @@ class Worker:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGCONT)
             try:
-                self.process.communicate("", timeout=30)
+                self.process.communicate("", timeout=_SLOWEST_CLOSE_SEC)
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
@@ -94,7 +106,7 @@ class Fleet:
 
         async def main() -> None:
             async with self.client() as client:
-                await asyncio.wait_for(scenario(client), 120)
+                await asyncio.wait_for(scenario(client), _LONGEST_SCENARIO_SEC)
 
         asyncio.run(main())
 
@@ -112,6 +124,12 @@ class Fleet:
     def held(self) -> set[str]:
         """The slots that are held."""
         return {row[0] for row in self.rows("SELECT slot_id FROM turnlatch_slots")}
+
+    def is_present(self, executor_id: str) -> bool:
+        """Whether the worker has its lease."""
+        found = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND classid = %s AND objid = %s"
+        key = _key(executor_id)
+        return bool(self.rows(found, key >> 32, key & 0xFFFFFFFF))
 
     def let_go(self, run_id: str) -> None:
         """Lets an agent that holds go on."""

@@ -7,7 +7,7 @@ import itertools
 import os
 import signal
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 import sqlalchemy as sa
@@ -15,9 +15,8 @@ import sqlalchemy as sa
 from hosting import plan
 from turnlatch.hosts.dbos import DbosDriver
 from turnlatch.hosts.dbos.database import Database
-from turnlatch.hosts.dbos.takeover import _key
 
-from .fleet import Fleet
+from .fleet import QUICK_TAKEOVER, Fleet, until
 from .postgres import Postgres
 from .way import Way
 
@@ -33,19 +32,6 @@ def way(postgres: Postgres) -> Iterator[Way]:
     made.close()
 
 
-async def until(condition: Callable[[], bool]) -> None:
-    """Waits as long as the scenario may take."""
-    while not condition():
-        await asyncio.sleep(0.05)
-
-
-def is_present(fleet: Fleet, worker: str) -> bool:
-    """Whether the worker has its lock."""
-    found = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND classid = %s AND objid = %s"
-    key = _key(worker)
-    return bool(fleet.rows(found, key >> 32, key & 0xFFFFFFFF))
-
-
 async def all_succeed(client: DbosDriver, *run_ids: str) -> None:
     for run_id in run_ids:
         await client.start(plan(run_id))
@@ -55,7 +41,7 @@ async def all_succeed(client: DbosDriver, *run_ids: str) -> None:
 
 @pytest.mark.parametrize("how", ["stopped", "cut off"])
 def test_a_worker_is_lost_in_the_middle_of_a_grant(way: Way, fleet: Fleet, how: str) -> None:
-    one = fleet.worker("w1", database_url=way.url(fleet.url))
+    one = fleet.worker("w1", database_url=way.url(fleet.url), takeover_after=QUICK_TAKEOVER)
 
     async def scenario(client: DbosDriver) -> None:
         lost = asyncio.Event()
@@ -71,7 +57,7 @@ def test_a_worker_is_lost_in_the_middle_of_a_grant(way: Way, fleet: Fleet, how: 
         way.when(HOLDS_THE_LOCK, lose)
         await client.start(plan("done-1"))
         await lost.wait()
-        await asyncio.to_thread(fleet.worker, "w2")
+        await asyncio.to_thread(fleet.worker, "w2", takeover_after=QUICK_TAKEOVER)
         # They need the lock that the lost one has, and the last one is what that one was about to begin.
         await all_succeed(client, *(f"done-{n}" for n in range(2, 8)))
         assert (await client.wait("done-1"))["status"] == "succeeded"
@@ -79,7 +65,7 @@ def test_a_worker_is_lost_in_the_middle_of_a_grant(way: Way, fleet: Fleet, how: 
 
         one.send(signal.SIGCONT)
         way.mend()
-        await until(lambda: is_present(fleet, "w1"))
+        await until(lambda: fleet.is_present("w1"))
         await asyncio.to_thread(fleet.workers[1].close)
         await all_succeed(client, "done-8", "done-9")
         await until(lambda: fleet.held() == set())
@@ -88,21 +74,21 @@ def test_a_worker_is_lost_in_the_middle_of_a_grant(way: Way, fleet: Fleet, how: 
 
 
 def test_a_worker_that_was_cut_off_for_long_is_back_at_once(way: Way, fleet: Fleet) -> None:
-    fleet.worker("w1", database_url=way.url(fleet.url))
+    fleet.worker("w1", database_url=way.url(fleet.url), takeover_after=QUICK_TAKEOVER)
 
     async def scenario(client: DbosDriver) -> None:
         await client.start(plan("hold-1", interrupted_turn="retry"))
         await until(lambda: fleet.started("hold-1") == [1])
         agents = set(fleet.agents())
-        await asyncio.to_thread(fleet.worker, "w2")
+        await asyncio.to_thread(fleet.worker, "w2", takeover_after=QUICK_TAKEOVER)
         way.cut()
         await until(lambda: fleet.started("hold-1") == [1, 1])  # the other one has taken over
         # Longer than any time after which a connection is given up: it has tried again and again to make another.
         arrivals = way.arrivals
         await until(lambda: way.arrivals >= arrivals + 3)
-        assert not is_present(fleet, "w1")
+        assert not fleet.is_present("w1")
         way.mend()
-        await until(lambda: is_present(fleet, "w1"))
+        await until(lambda: fleet.is_present("w1"))
         await until(lambda: not agents & set(fleet.agents()))  # it has ended those that are not its own any more
         fleet.let_go("hold-1")
         await client.wait("hold-1", "waiting_user")
@@ -115,12 +101,12 @@ def test_a_worker_that_was_cut_off_for_long_is_back_at_once(way: Way, fleet: Fle
 
 
 def test_a_lease_without_answers_is_renewed_on_another_connection(way: Way, fleet: Fleet) -> None:
-    fleet.worker("w1", database_url=way.url(fleet.url))
+    fleet.worker("w1", database_url=way.url(fleet.url), takeover_after=QUICK_TAKEOVER)
 
     async def scenario(client: DbosDriver) -> None:
         assert way.lose(IS_THE_LEASE) == 1
-        await until(lambda: not is_present(fleet, "w1"))
-        await until(lambda: is_present(fleet, "w1"))
+        await until(lambda: not fleet.is_present("w1"))
+        await until(lambda: fleet.is_present("w1"))
         await all_succeed(client, "done-1")
 
     fleet.ask(scenario)

@@ -15,7 +15,7 @@ from turnlatch import Run, replay
 from turnlatch.hosts.dbos import DbosDriver
 
 from .agents import most_at_a_time, turns
-from .fleet import Fleet
+from .fleet import QUICK_TAKEOVER, Fleet, until
 from .postgres import Postgres
 
 LOST = "ORCHESTRATOR_RESTART_INTERRUPTED"
@@ -118,12 +118,12 @@ def test_a_worker_is_killed_in_the_middle_of_a_turn(fleet: Fleet, policy: str, a
 def test_a_worker_is_killed_between_a_transaction_and_its_effect(
     fleet: Fleet, moment: str, policy: str, status: str, attempts: list[int]
 ) -> None:
-    dying = fleet.worker("w1", dies=moment)
+    dying = fleet.worker("w1", dies=moment, takeover_after=QUICK_TAKEOVER)
 
     async def scenario(client: DbosDriver) -> None:
         await client.start(plan("done-1", interrupted_turn=policy))
         await asyncio.to_thread(dying.process.wait)
-        fleet.worker("w2")
+        fleet.worker("w2", takeover_after=QUICK_TAKEOVER)
         view = await client.wait("done-1")
         assert view["status"] == status
         if status == "failed":

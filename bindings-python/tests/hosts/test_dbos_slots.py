@@ -18,7 +18,7 @@ from turnlatch.hosts.dbos.advance import telling
 from turnlatch.hosts.dbos.tables import Displaced, Hold
 
 from .database_side import DatabaseSide
-from .fleet import Fleet
+from .fleet import QUICK_TAKEOVER, Fleet, until
 
 SLOTS = 3
 
@@ -193,7 +193,7 @@ CANCELED = ("ask-begun", "ask-finished-and-canceled", "hold-canceled", "ask-rele
 def test_no_slot_is_lost_with_a_worker(fleet: Fleet, way: str, follower: str) -> None:
     stuck = {**dict.fromkeys(BEGUN, "begun"), **dict.fromkeys(FINISHED, "finished")}
     slots = len(BEGUN + FINISHED + RUNNING)
-    worker = fleet.worker("w1", slots=slots, stuck=stuck)
+    worker = fleet.worker("w1", slots=slots, stuck=stuck, takeover_after=QUICK_TAKEOVER)
 
     async def is_at_rest(client: DbosDriver) -> bool:
         statuses = [(await client.view(run_id))["status"] for run_id in (*FINISHED, *RUNNING)]
@@ -217,7 +217,7 @@ def test_no_slot_is_lost_with_a_worker(fleet: Fleet, way: str, follower: str) ->
             worker.send(signal.SIGKILL if way == "kill" else signal.SIGSTOP)
         for run_id in CANCELED:
             assert (await client.cancel(run_id))["kind"] == "canceled"
-        await asyncio.to_thread(fleet.worker, follower, slots=slots)
+        await asyncio.to_thread(fleet.worker, follower, slots=slots, takeover_after=QUICK_TAKEOVER)
 
         assert (await client.wait("hold-lost"))["status"] == "failed"
         fleet.let_go("hold-again")
@@ -238,6 +238,10 @@ def test_no_slot_is_lost_with_a_worker(fleet: Fleet, way: str, follower: str) ->
         for number in range(slots):
             await client.settled(f"hold-{number}")
         assert fleet.held() == set()
+        if way == "pause":
+            # It is back, and has ended the processes of turns that are not its own any more.
+            await until(lambda: fleet.is_present("w1"))
+            await until(lambda: not agents & set(fleet.agents()))
 
     fleet.ask(scenario)
 

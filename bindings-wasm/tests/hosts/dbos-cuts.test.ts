@@ -1,11 +1,9 @@
 /** A worker that is stopped or cut off, at any moment, does not keep others waiting, and comes back by itself. */
 
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { DbosDriver } from 'turnlatch/dbos';
-import { plan } from '../hosting.js';
-import { type Fleet, scenario, server } from './fleet.js';
+import { plan, until } from '../hosting.js';
+import { type Fleet, isPresent, QUICK_TAKEOVER, scenario, server } from './fleet.js';
 import { asked } from './postgres.js';
 import { Unreliable } from './unreliable.js';
 
@@ -27,18 +25,6 @@ function cutting(name: string, work: (fleet: Fleet, client: DbosDriver, way: Unr
 	});
 }
 
-/** Waits as long as the scenario may take. */
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-	while (!(await condition())) await sleep(50);
-}
-
-/** Whether the worker has its lock. */
-async function isPresent(fleet: Fleet, worker: string): Promise<boolean> {
-	const key = createHash('sha256').update(`turnlatch executor ${worker}`).digest().readBigUInt64BE() >> 1n;
-	const found = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND classid = $1 AND objid = $2";
-	return (await asked(fleet.url, found, String(key >> 32n), String(key & 0xffffffffn))).length > 0;
-}
-
 async function allSucceed(client: DbosDriver, ...runs: string[]): Promise<void> {
 	for (const runId of runs) await client.start(plan(runId));
 	for (const runId of runs) assert.equal((await client.wait(runId)).status, 'succeeded');
@@ -50,7 +36,7 @@ async function noSlotIsHeld(fleet: Fleet): Promise<void> {
 
 for (const how of ['stopped', 'cut off'] as const) {
 	cutting(`a worker is ${how} in the middle of a grant`, async (fleet, client, way) => {
-		const one = await fleet.worker('w1', { databaseUrl: way.url(fleet.url) });
+		const one = await fleet.worker('w1', { databaseUrl: way.url(fleet.url), ...QUICK_TAKEOVER });
 		const lost = new Promise<void>((resolve) =>
 			way.when(HOLDS_THE_LOCK, () => {
 				if (how === 'stopped') one.process.kill('SIGSTOP');
@@ -60,7 +46,7 @@ for (const how of ['stopped', 'cut off'] as const) {
 		);
 		await client.start(plan('done-1'));
 		await lost;
-		const two = await fleet.worker('w2');
+		const two = await fleet.worker('w2', QUICK_TAKEOVER);
 		// They need the lock that the lost one has, and the last one is what that one was about to begin.
 		await allSucceed(client, 'done-2', 'done-3', 'done-4', 'done-5', 'done-6', 'done-7');
 		assert.equal((await client.wait('done-1')).status, 'succeeded');
@@ -76,11 +62,11 @@ for (const how of ['stopped', 'cut off'] as const) {
 }
 
 cutting('a worker that was cut off for long is back at once', async (fleet, client, way) => {
-	await fleet.worker('w1', { databaseUrl: way.url(fleet.url) });
+	await fleet.worker('w1', { databaseUrl: way.url(fleet.url), ...QUICK_TAKEOVER });
 	await client.start(plan('hold-1', { interrupted_turn: 'retry' }));
 	await until(() => fleet.started('hold-1').length === 1);
 	const agents = new Set(fleet.agents());
-	const two = await fleet.worker('w2');
+	const two = await fleet.worker('w2', QUICK_TAKEOVER);
 	way.cut();
 	// The other one has taken over.
 	await until(() => fleet.started('hold-1').length === 2);
@@ -101,7 +87,7 @@ cutting('a worker that was cut off for long is back at once', async (fleet, clie
 });
 
 cutting('a lease without answers is renewed on another connection', async (fleet, client, way) => {
-	await fleet.worker('w1', { databaseUrl: way.url(fleet.url) });
+	await fleet.worker('w1', { databaseUrl: way.url(fleet.url), ...QUICK_TAKEOVER });
 	assert.equal(way.lose(IS_THE_LEASE), 1);
 	await until(async () => !(await isPresent(fleet, 'w1')));
 	await until(() => isPresent(fleet, 'w1'));
@@ -109,7 +95,7 @@ cutting('a lease without answers is renewed on another connection', async (fleet
 });
 
 cutting('a worker works on when all its connections lead nowhere', async (fleet, client, way) => {
-	await fleet.worker('w1', { databaseUrl: way.url(fleet.url) });
+	await fleet.worker('w1', { databaseUrl: way.url(fleet.url), ...QUICK_TAKEOVER });
 	await allSucceed(client, 'done-1');
 	assert.ok(way.lose('') > 4);
 	await allSucceed(client, 'done-2', 'done-3');

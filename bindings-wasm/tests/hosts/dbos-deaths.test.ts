@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { plan, STICKY, until } from '../hosting.js';
 import { turns } from './agents.js';
-import { carrier, checked, scenario, two, untilStarted } from './fleet.js';
+import { carrier, checked, QUICK_TAKEOVER, scenario, two, untilStarted } from './fleet.js';
 import { asked } from './postgres.js';
 
 const LOST = 'ORCHESTRATOR_RESTART_INTERRUPTED';
@@ -43,10 +43,10 @@ for (const [moment, policy, status, attempts] of [
 	['begun', 'retry', 'succeeded', [1]],
 ] as const) {
 	scenario(`a worker is killed between a transaction and its effect: ${moment}, ${policy}`, async (fleet, client) => {
-		const dying = await fleet.worker('w1', { dies: moment });
+		const dying = await fleet.worker('w1', { dies: moment, ...QUICK_TAKEOVER });
 		await client.start(plan('done-1', { interrupted_turn: policy }));
 		await dying.ended();
-		await fleet.worker('w2');
+		await fleet.worker('w2', QUICK_TAKEOVER);
 		const view = await client.wait('done-1');
 		assert.equal(view.status, status);
 		assert.equal(view.error?.code, status === 'failed' ? LOST : undefined);

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import type { DbosDriver } from 'turnlatch/dbos';
 import { plan, until } from '../hosting.js';
-import { type Fleet, scenario, untilStarted } from './fleet.js';
+import { type Fleet, isPresent, QUICK_TAKEOVER, scenario, untilStarted } from './fleet.js';
 import { asked } from './postgres.js';
 
 /** Where each run is when its worker is gone: its turn begun and not started, under way, or over with its slot held. */
@@ -43,7 +43,7 @@ for (const [way, follower] of [
 			...Object.fromEntries(BEGUN.map((runId) => [runId, 'begun' as const])),
 			...Object.fromEntries(FINISHED.map((runId) => [runId, 'finished' as const])),
 		};
-		const worker = await fleet.worker('w1', { slots: SLOTS, stuck });
+		const worker = await fleet.worker('w1', { slots: SLOTS, stuck, ...QUICK_TAKEOVER });
 		await client.start(plan('ask-released'));
 		await client.wait('ask-released', 'waiting_user');
 		await client.settled('ask-released');
@@ -59,7 +59,7 @@ for (const [way, follower] of [
 		if (way === 'stop') assert.equal(await worker.close(), 0, worker.errors);
 		else await worker.send(way === 'kill' ? 'SIGKILL' : 'SIGSTOP');
 		for (const runId of CANCELED) assert.equal((await client.cancel(runId)).receipt, 'canceled');
-		await fleet.worker(follower, { slots: SLOTS });
+		await fleet.worker(follower, { slots: SLOTS, ...QUICK_TAKEOVER });
 
 		assert.equal((await client.wait('hold-lost')).status, 'failed');
 		fleet.letGo('hold-again');

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,9 @@ import { asked, exitCode, Postgres } from './postgres.js';
 import type { WorkerConfig } from './worker.js';
 
 const WORKER = join(PACKAGE, 'build/tests-hosts/worker.mjs');
-const SLOWEST_END_MS = 30_000;
+const SLOWEST_END_MS = 120_000;
+const LONGEST_SCENARIO_MS = 300_000;
+export const QUICK_TAKEOVER = { takeoverAfterMs: 3000 };
 
 export class Worker {
 	readonly process: ChildProcess;
@@ -87,7 +89,8 @@ export class Fleet {
 			mark: this.mark,
 			slots: 4,
 			pollMs: 100,
-			takeoverAfterMs: 3000,
+			// Longer than a busy machine lets a worker wait for its turn; QUICK_TAKEOVER where failover is the subject.
+			takeoverAfterMs: 10_000,
 			dies: '',
 			stuck: {},
 			...options,
@@ -137,7 +140,7 @@ after(() => postgres?.close());
 
 /** A test with a database and a folder of its own, workers when it asks for them, and a client. */
 export function scenario(name: string, work: (fleet: Fleet, client: DbosDriver) => Promise<void>): void {
-	test(name, { timeout: 120_000 }, async () => {
+	test(name, { timeout: LONGEST_SCENARIO_MS }, async () => {
 		const fleet = new Fleet(await server().database());
 		const client = fleet.client();
 		try {
@@ -148,6 +151,13 @@ export function scenario(name: string, work: (fleet: Fleet, client: DbosDriver) 
 			await fleet.close();
 		}
 	});
+}
+
+/** Whether the worker has its lease. */
+export async function isPresent(fleet: Fleet, executorId: string): Promise<boolean> {
+	const key = createHash('sha256').update(`turnlatch executor ${executorId}`).digest().readBigUInt64BE() >> 1n;
+	const found = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND classid = $1 AND objid = $2";
+	return (await asked(fleet.url, found, String(key >> 32n), String(key & 0xffffffffn))).length > 0;
 }
 
 /** Two workers, by their names. */
