@@ -248,8 +248,7 @@ def test_two_workers_with_one_id_are_refused(fleet: Fleet) -> None:
 
 
 def test_the_database_restarts_in_the_middle(fleet: Fleet, postgres: Postgres) -> None:
-    for name in ("w1", "w2"):
-        fleet.worker(name)
+    workers = {name: fleet.worker(name) for name in ("w1", "w2")}
 
     async def scenario(client: DbosDriver) -> None:
         await client.start(plan("hold-1"))
@@ -262,7 +261,8 @@ def test_the_database_restarts_in_the_middle(fleet: Fleet, postgres: Postgres) -
         assert receipt["kind"] == "accepted"
         await restarted
         assert (await client.wait("ask-2"))["data"] == {"file": "c.txt"}
-        await asyncio.sleep(6)  # twice the time after which a worker that is not heard of is taken for dead
+        # Both leases ended with the server. Once both are back, no worker can be taken for dead any more.
+        await until(lambda: all(map(fleet.is_present, workers)))
         fleet.let_go("hold-1")
         await client.wait("hold-1", "waiting_user")
         await client.reply("hold-1", 1, "d.txt")
@@ -270,6 +270,8 @@ def test_the_database_restarts_in_the_middle(fleet: Fleet, postgres: Postgres) -
         for run_id in ("hold-1", "ask-2"):
             await checked(client, run_id)
             assert fleet.started(run_id) == [1, 2], "every turn was carried out once"
+        for worker in workers.values():
+            assert "takes over" not in worker.errors.read_text()
 
     fleet.ask(scenario)
 

@@ -6,11 +6,13 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import Callable, Coroutine
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
+import sqlalchemy as sa
 from dbos import DBOS
 
 from hosting import STICKY, plan
@@ -23,6 +25,7 @@ from turnlatch import (
     replay,
 )
 from turnlatch.hosts.dbos import DbosDriver
+from turnlatch.hosts.dbos.tables import Hold, Tables
 
 from .agents import Agents, turns
 from .postgres import Postgres
@@ -123,12 +126,29 @@ def test_every_reply_gets_its_receipt(place: Place, tmp_path: Path) -> None:
     drive(place, tmp_path, scenario)
 
 
-def test_a_sticky_run_keeps_its_process_and_slot(place: Place, tmp_path: Path) -> None:
+def test_a_sticky_run_keeps_its_process_and_slot(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused: list[str] = []
+
+    class Counted(Tables):
+        def take_slot(self, db: sa.Connection, run_id: str, hold: Hold, limit: int) -> bool:
+            is_taken = super().take_slot(db, run_id, hold, limit)
+            if not is_taken:
+                refused.append(run_id)
+            return is_taken
+
+    monkeypatch.setattr("turnlatch.hosts.dbos.office.Tables", Counted)
+
     async def scenario(driver: DbosDriver) -> None:
         await driver.start(plan("talk-1", interactive_profile=STICKY))
         await driver.wait("talk-1", "waiting_user")
+        # The queue lets another turn through, so that only the exact count of the slots is left to refuse it.
+        office = driver._opened()
+        await office.in_thread(partial(office.enqueuer.make_queues, 2, 0.1))
         await driver.start(plan("done-2"))
-        await asyncio.sleep(0.5)
+        while len(refused) < 3:
+            await asyncio.sleep(0.02)
+        assert await office.in_thread(partial(office.enqueuer.carrier, "done-2/s1")) is not None, "DBOS has claimed it"
+        assert set(refused) == {"done-2"}
         assert (await driver.view("done-2"))["status"] == "queued", "there is one slot, and it is kept"
         await driver.reply("talk-1", 1, "again")
         view = await driver.wait("talk-1", "waiting_user")

@@ -3,10 +3,9 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { plan, until } from '../hosting.js';
 import { mostAtATime, turns } from './agents.js';
-import { carrier, checked, scenario, server, two, untilStarted } from './fleet.js';
+import { carrier, checked, isPresent, scenario, server, two, untilStarted } from './fleet.js';
 
 scenario('the limit of slots holds for all workers together', async (fleet, client) => {
 	// All at once: they make the tables together.
@@ -42,7 +41,7 @@ scenario('two workers with one id are refused', async (fleet, client) => {
 });
 
 scenario('the database restarts in the middle', async (fleet, client) => {
-	await two(fleet);
+	const workers = await two(fleet);
 	await client.start(plan('hold-1'));
 	await untilStarted(fleet, 'hold-1');
 	await client.start(plan('ask-2'));
@@ -52,8 +51,8 @@ scenario('the database restarts in the middle', async (fleet, client) => {
 	assert.equal((await client.reply('ask-2', 1, 'c.txt')).receipt, 'accepted');
 	await restarted;
 	assert.deepEqual((await client.wait('ask-2')).data, { file: 'c.txt' });
-	// Twice the time after which a worker that is not heard of is taken for dead.
-	await sleep(6000);
+	// Both leases ended with the server. Once both are back, no worker can be taken for dead any more.
+	await until(async () => (await isPresent(fleet, 'w1')) && (await isPresent(fleet, 'w2')));
 	fleet.letGo('hold-1');
 	await client.wait('hold-1', 'waiting_user');
 	await client.reply('hold-1', 1, 'd.txt');
@@ -62,6 +61,7 @@ scenario('the database restarts in the middle', async (fleet, client) => {
 		await checked(client, runId);
 		assert.deepEqual(fleet.started(runId), [1, 2], 'every turn was carried out once');
 	}
+	for (const worker of workers.values()) assert.doesNotMatch(worker.errors, /takes over/);
 });
 
 scenario('a worker that closes hands over at once', async (fleet, client) => {

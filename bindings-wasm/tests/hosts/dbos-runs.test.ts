@@ -7,8 +7,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { DBOS } from '@dbos-inc/dbos-sdk';
+import { DBOS, DBOSClient } from '@dbos-inc/dbos-sdk';
 import { replay } from 'turnlatch';
 import * as imported from 'turnlatch/dbos';
 import { DbosDriver, type DbosOptions } from 'turnlatch/dbos';
@@ -18,6 +17,10 @@ import { plan, QUICK, STICKY, until } from '../hosting.js';
 import { agents, turns } from './agents.js';
 import { server } from './fleet.js';
 import { asked, exitCode } from './postgres.js';
+import { Unreliable } from './unreliable.js';
+
+/** Said under the lock of the slots, when a turn wants one. */
+const COUNTS_THE_SLOTS = 'SELECT COUNT(*) FROM turnlatch_slots';
 
 interface Place {
 	readonly url: string;
@@ -44,7 +47,7 @@ async function drive(place: Place, play: Play, options: Partial<DbosOptions> = {
 
 /** A test with a database and a folder of its own. */
 function placed(name: string, work: (place: Place) => Promise<void>): void {
-	test(name, { timeout: 60_000 }, async () => {
+	test(name, { timeout: 300_000 }, async () => {
 		const folder = mkdtempSync(join(tmpdir(), 'turnlatch-dbos-'));
 		try {
 			await work({ url: await server().database(), folder });
@@ -100,13 +103,20 @@ played('every reply gets its receipt', async (driver) => {
 	assert.equal((await driver.run('ask-1')).history().length, 1);
 });
 
-played(
-	'a sticky run keeps its process and slot',
-	async (driver, { folder }) => {
+placed('a sticky run keeps its process and slot', async ({ url, folder }) => {
+	const way = await Unreliable.start(server().port);
+	const play = async (driver: DbosDriver) => {
 		await driver.start(plan('talk-1', { interactive_profile: STICKY }));
 		await driver.wait('talk-1', 'waiting_user');
+		// The queue lets another turn through, so that only the exact count of the slots is left to refuse it.
+		await setLimitOfTurns(url, 2);
 		await driver.start(plan('done-2'));
-		await sleep(500);
+		const claimed = "SELECT FROM dbos.workflow_status WHERE workflow_uuid = 'done-2/s1' AND status = 'PENDING'";
+		await until(async () => (await asked(url, claimed)).length === 1);
+		// It is counted again because there was none the first time.
+		for (let count = 0; count < 3; count += 1) {
+			await new Promise<void>((resolve) => way.when(COUNTS_THE_SLOTS, resolve));
+		}
 		assert.equal((await driver.view('done-2')).status, 'queued', 'there is one slot, and it is kept');
 		await driver.reply('talk-1', 1, 'again');
 		await until(async () => (await driver.view('talk-1')).pending_interaction_id === 2);
@@ -115,9 +125,20 @@ played(
 		assert.equal((await driver.wait('done-2')).status, 'succeeded');
 		const slots = turns(folder).map(({ slot }) => slot);
 		assert.deepEqual([...new Set(slots.filter((slot) => slot.startsWith('talk')))], ['talk-1/s1']);
-	},
-	{ slots: 1 },
-);
+	};
+	try {
+		await drive({ url: way.url(url), folder }, play, { slots: 1 });
+	} finally {
+		await way.close();
+	}
+});
+
+/** Lets DBOS claim as many turns at a time. Workers count slots by their own setting. */
+async function setLimitOfTurns(url: string, globalConcurrency: number): Promise<void> {
+	const client = await DBOSClient.create({ systemDatabaseUrl: url, applicationName: 'turnlatch' });
+	await client.registerQueue('turns', { globalConcurrency, minPollingIntervalMs: 50, onConflict: 'always_update' });
+	await client.destroy();
+}
 
 for (const moment of ['queued', 'running', 'waiting', 'sticky'] as const) {
 	played(
