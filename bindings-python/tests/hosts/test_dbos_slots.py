@@ -211,6 +211,7 @@ def test_no_slot_is_lost_with_a_worker(fleet: Fleet, way: str, follower: str) ->
             await asyncio.sleep(0.05)
         assert len(fleet.held()) == slots, "all of them"
 
+        agents = set(fleet.agents())
         if way == "stop":
             await asyncio.to_thread(worker.close)
         else:
@@ -237,11 +238,11 @@ def test_no_slot_is_lost_with_a_worker(fleet: Fleet, way: str, follower: str) ->
         worker.send(signal.SIGCONT)
         for number in range(slots):
             await client.settled(f"hold-{number}")
-        assert fleet.held() == set()
         if way == "pause":
             # It is back, and has ended the processes of turns that are not its own any more.
             await until(lambda: fleet.is_present("w1"))
             await until(lambda: not agents & set(fleet.agents()))
+        assert fleet.held() == set()
 
     fleet.ask(scenario)
 

@@ -56,6 +56,7 @@ for (const [way, follower] of [
 		await until(async () => (await asked(fleet.url, begun, BEGUN)).length === BEGUN.length);
 		assert.equal((await held(fleet)).length, SLOTS, 'all of them');
 
+		const agents = new Set(fleet.agents());
 		if (way === 'stop') assert.equal(await worker.close(), 0, worker.errors);
 		else await worker.send(way === 'kill' ? 'SIGKILL' : 'SIGSTOP');
 		for (const runId of CANCELED) assert.equal((await client.cancel(runId)).receipt, 'canceled');
@@ -70,6 +71,11 @@ for (const [way, follower] of [
 		// And they are there for others.
 		await useAll(fleet, client, SLOTS);
 		await worker.send('SIGCONT');
+		if (way === 'pause') {
+			// It is back, and has ended the processes of turns that are not its own any more.
+			await until(() => isPresent(fleet, 'w1'));
+			await until(() => !fleet.agents().some((agent) => agents.has(agent)));
+		}
 		assert.deepEqual(await held(fleet), []);
 	});
 }
