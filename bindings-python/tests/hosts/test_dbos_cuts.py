@@ -158,7 +158,12 @@ def test_the_settings_of_every_connection(fleet: Fleet) -> None:
     fleet.ask(scenario)
     with Database(fleet.url, "turnlatch w1").connect_alone(5.0) as alone:
         assert options(alone.fileno()) == {"user_timeout": 5_000, "keepalive": 1, "idle": 1}
-    worker = fleet.worker("w1")
-    names = "SELECT DISTINCT application_name FROM pg_stat_activity WHERE datname = current_database()"
-    assert ("turnlatch w1",) in fleet.rows(names)
-    worker.close()
+    fleet.worker("w1")
+
+    async def all_are_named(client: DbosDriver) -> None:
+        await all_succeed(client, "done-1")  # so that DBOS has worked as well, on sessions of its own
+        others = "pid <> pg_backend_pid() AND backend_type = 'client backend' AND datname = current_database()"
+        names = fleet.rows(f"SELECT DISTINCT application_name FROM pg_stat_activity WHERE {others}")
+        assert set(names) == {("turnlatch client",), ("turnlatch w1",)}
+
+    fleet.ask(all_are_named)
