@@ -133,6 +133,25 @@ async def test_a_report_of_a_turn_that_was_never_started_is_an_error_and_changes
 
 
 @scenario
+async def test_a_part_that_reports_a_turn_that_was_never_started_is_heard_once(store: Any) -> None:
+    async with hosted(store, lambda run, effect: Command(["sleep", "60"])) as host:
+        await host.driver.start(plan())
+        await host.driver.wait("r1", "running")
+        await host.driver.settled("r1")
+        before = await store.load("r1")
+        host.driver._performer.finished("r1", 5, "r1/s1")({"text": DONE})
+        await until(lambda: host.errors != [])
+        await host.driver.settled("r1")
+        error = EventRejectedError("EVENT_UNKNOWN_ATTEMPT", "attempt 5 was never started; the last one that was is 1")
+        assert host.errors == [("r1", "turn_finished", repr(error), 1)]
+        assert list(host.driver._runs["r1"].inbox) == []
+        assert await store.load("r1") == before
+        await host.driver.cancel("r1")
+        await host.driver.settled("r1")
+        host.nothing_left()
+
+
+@scenario
 async def test_an_auto_run_finishes(store: Any) -> None:
     async with hosted(store, lambda run, effect: Command(["echo", DONE])) as host:
         assert await host.driver.start(plan(execution_mode="auto")) == "r1"

@@ -14,6 +14,7 @@ import {
 	hosted,
 	plan,
 	processesMarked,
+	reportingAttempt,
 	STICKY,
 	scenario,
 	shell,
@@ -72,6 +73,25 @@ scenario('a report of a turn that was never started is an error and changes noth
 		});
 		assert.equal(store.load('r1'), before);
 	}),
+);
+
+scenario('a part that reports a turn that was never started is heard once', (store) =>
+	reportingAttempt(5, () =>
+		hosted(store, asksThenFinishes, async (host) => {
+			const { driver, errors } = host;
+			await driver.start(plan());
+			await until(() => errors.length > 0);
+			await driver.settled('r1');
+			assert.deepEqual([driver.view('r1').status, driver.run('r1').revision], ['running', 2]);
+			assert.equal(store.journal('r1').length, 2);
+			// A report that was kept would be an error again.
+			await driver.tell('r1', { type: 'turn_finished', attempt_number: 1, text: DONE });
+			assert.equal((await host.ended('r1')).status, 'succeeded');
+			const error = 'EventRejectedError: attempt 5 was never started; the last one that was is 1';
+			assert.deepEqual(errors, [{ runId: 'r1', what: 'turn_finished', error, attempt: 1 }]);
+			await host.nothingLeft();
+		}),
+	),
 );
 
 scenario('an interactive run asks, is answered and finishes', (store) =>

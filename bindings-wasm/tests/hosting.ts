@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseSync } from '@photostructure/sqlite';
-import { admit, type JsonInput, type Limits, type Plan, type Run, type StartTurn, type StatusView } from 'turnlatch';
+import { admit, type JsonInput, type Limits, type Plan, Run, type StartTurn, type StatusView } from 'turnlatch';
 import { Driver, type DriverParts, LocalSlots, LocalTimers, type Store } from 'turnlatch/driver';
 import { type Command, SqliteStore, SubprocessRunner } from 'turnlatch/node';
 
@@ -30,6 +30,20 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
 	while (!(await condition())) {
 		assert.ok(performance.now() < end, 'it did not happen in time');
 		await sleep(5);
+	}
+}
+
+/** Until the work is over, agents' reports are of an attempt that was never started. */
+export async function reportingAttempt(attempt: number, work: () => Promise<void>): Promise<void> {
+	const { apply } = Run.prototype;
+	Run.prototype.apply = function (event, now) {
+		const isTheAgents = event.type === 'turn_finished' && event.text !== DONE;
+		return apply.call(this, isTheAgents ? { ...event, attempt_number: attempt } : event, now);
+	};
+	try {
+		await work();
+	} finally {
+		Run.prototype.apply = apply;
 	}
 }
 

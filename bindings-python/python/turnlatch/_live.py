@@ -6,6 +6,7 @@ import asyncio
 from collections import deque
 from dataclasses import dataclass, field
 
+from .errors import EventRejectedError
 from .run import Run
 from .types import Effect, Event, StatusView
 
@@ -14,13 +15,19 @@ _Waiter = tuple[tuple[str, ...], "asyncio.Future[StatusView]"]
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a part reported, and what to tell in its place if the core rejects it."""
+    """What a part reported, and what to apply in its place if the core rejects it."""
 
     event: Event
     instead: Event | None = None
     ends: tuple[Effect, str] | None = None
     """A turn that was given up and its slot: unless it is over, its process is ended before this is told, which gives
     back the slot."""
+
+    def replacement(self, rejected: EventRejectedError) -> Report | None:
+        """What to apply in its place. Nothing for an attempt that was never started: it would be rejected as well."""
+        if self.instead is None or rejected.code == "EVENT_UNKNOWN_ATTEMPT":
+            return None
+        return Report(self.instead)
 
 
 @dataclass

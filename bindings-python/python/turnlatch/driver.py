@@ -336,8 +336,8 @@ class Driver:
                     if not isinstance(error, EventRejectedError):
                         await asyncio.sleep(self._host.retry.wait_after(attempt))
                         continue
-                    if report.instead is not None:
-                        live.inbox[0] = Report(report.instead)
+                    if (replacement := report.replacement(error)) is not None:
+                        live.inbox[0] = replacement
                         continue
                 live.inbox.popleft()
                 attempt = 0

@@ -15,13 +15,15 @@ import pytest
 import sqlalchemy as sa
 from dbos import DBOS
 
-from hosting import STICKY, plan
+from hosting import DONE, STICKY, plan, until
 from turnlatch import (
     DriverUsageError,
     EventRejectedError,
+    Run,
     RunNotFoundError,
     StoreConflictError,
     SubprocessRunner,
+    Transition,
     replay,
 )
 from turnlatch.hosts.dbos import DbosDriver
@@ -254,6 +256,38 @@ def test_a_command_that_fails_is_the_turns_failure(place: Place, tmp_path: Path)
             await driver.start(plan("ask-1"))
             assert (await driver.wait("ask-1"))["error"]["code"] == "HOST_FAILED"
         assert len(errors) == 3
+
+    asyncio.run(main())
+
+
+def test_a_report_of_a_turn_that_was_never_started_is_heard_once(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    apply = Run.apply
+
+    def of_another_attempt(run: Run, event: Any, now: int) -> Transition:
+        is_the_agents = event["type"] == "turn_finished" and event.get("text") != DONE
+        applied: Any = {**event, "attempt_number": 5} if is_the_agents else event
+        return apply(run, applied, now)
+
+    monkeypatch.setattr(Run, "apply", of_another_attempt)
+
+    async def main() -> None:
+        errors: list[tuple[str, str, int]] = []
+        processes = SubprocessRunner(Agents(tmp_path), grace=0.3)
+
+        def on_error(_run_id: str, what: Any, error: Exception, attempt: int) -> None:
+            errors.append((what["type"], str(error).partition(":")[0], attempt))
+
+        async with DbosDriver(processes=processes, poll=0.1, on_error=on_error, **place) as driver:
+            await driver.start(plan("ask-1"))
+            await until(lambda: errors != [], 60)
+            assert ((await driver.run("ask-1")).revision, len(await driver.lines("ask-1"))) == (2, 2)
+            # A report that was kept would be an error again.
+            await driver.tell("ask-1", {"type": "turn_finished", "attempt_number": 1, "text": DONE})
+            assert (await driver.wait("ask-1"))["status"] == "succeeded"
+            await driver.settled("ask-1")
+        assert errors == [("turn_finished", "EVENT_UNKNOWN_ATTEMPT", 1)]
 
     asyncio.run(main())
 

@@ -9,7 +9,7 @@
 import { randomUUID } from 'node:crypto';
 import { Host } from '../driver/host.js';
 import { MemoryStore } from '../driver/index.js';
-import { Live, type Report } from '../driver/live.js';
+import { Live, type Report, replacementOf } from '../driver/live.js';
 import { Performer } from '../driver/performer.js';
 import { EventRejectedError, Run, TurnlatchError } from '../public.js';
 import { type Advance, type Granted, telling } from './advance.js';
@@ -137,7 +137,8 @@ export class Turn {
 		else await this.#tell(live, report);
 	}
 
-	async #tell(live: Live, { event, instead }: Report): Promise<void> {
+	async #tell(live: Live, report: Report): Promise<void> {
+		const { event } = report;
 		try {
 			const advanced = await this.#certainly(() =>
 				this.#office.advance.change(this.#runId, telling(event), this.#hold),
@@ -148,8 +149,9 @@ export class Turn {
 			if (!(error instanceof EventRejectedError)) throw error;
 			this.#host.observe(error.observed);
 			await this.#host.report(this.#runId, event, error, 1);
-			if (instead !== undefined) {
-				this.#inbox[0] = { event: instead };
+			const replacement = replacementOf(report, error);
+			if (replacement !== undefined) {
+				this.#inbox[0] = replacement;
 				return;
 			}
 		}

@@ -22,7 +22,7 @@ import {
 	type Transition,
 } from '../public.js';
 import { type DriverParts, Host } from './host.js';
-import { Live, type Report } from './live.js';
+import { Live, type Report, replacementOf } from './live.js';
 import { DriverUsageError, RunNotFoundError, StoreConflictError } from './parts.js';
 import { Performer } from './performer.js';
 import { Belongings, holdSlots } from './recovery.js';
@@ -370,17 +370,17 @@ export class Driver {
 		for (let attempt = 1; !this.#host.stopped; attempt += 1) {
 			const report = live.inbox[0];
 			if (report === undefined) return;
-			const { event, instead } = report;
 			try {
 				await this.#tell(live, report);
 			} catch (error) {
-				await this.#host.report(live.runId, event, error, attempt);
+				await this.#host.report(live.runId, report.event, error, attempt);
 				if (!(error instanceof EventRejectedError)) {
 					await this.#host.sleepAfter(attempt);
 					continue;
 				}
-				if (instead !== undefined) {
-					live.inbox[0] = { event: instead };
+				const replacement = replacementOf(report, error);
+				if (replacement !== undefined) {
+					live.inbox[0] = replacement;
 					continue;
 				}
 			}

@@ -1,6 +1,6 @@
 /** A run in a driver's memory. */
 
-import type { Effect, Event, Run, Status, StatusView } from '../public.js';
+import type { Effect, Event, EventRejectedError, Run, Status, StatusView } from '../public.js';
 
 interface Waiter {
 	readonly statuses: readonly Status[];
@@ -8,12 +8,17 @@ interface Waiter {
 	reject(error: Error): void;
 }
 
-/** What a part reported, and what to tell in its place if the core rejects it. */
+/** What a part reported, and what to apply in its place if the core rejects it. */
 export interface Report {
 	readonly event: Event;
 	readonly instead?: Event;
 	/** A turn that was given up: its process is ended before this is told, which gives back the slot; nothing if it is over. */
 	readonly ends?: { readonly effect: Effect; readonly slot_id: string };
+}
+
+/** What to apply in its place. Nothing for an attempt that was never started: it would be rejected as well. */
+export function replacementOf({ instead }: Report, rejected: EventRejectedError): Report | undefined {
+	return instead === undefined || rejected.code === 'EVENT_UNKNOWN_ATTEMPT' ? undefined : { event: instead };
 }
 
 export class Live {

@@ -13,7 +13,7 @@ import * as imported from 'turnlatch/dbos';
 import { DbosDriver, type DbosOptions } from 'turnlatch/dbos';
 import { SubprocessRunner } from 'turnlatch/node';
 import { PACKAGE, ROOT } from '../files.js';
-import { plan, QUICK, STICKY, until } from '../hosting.js';
+import { DONE, plan, QUICK, reportingAttempt, STICKY, until } from '../hosting.js';
 import { agents, turns } from './agents.js';
 import { server } from './fleet.js';
 import { asked, exitCode } from './postgres.js';
@@ -221,6 +221,27 @@ placed("a command that fails is the turn's failure", async ({ url }) => {
 	await driver.close();
 	assert.equal(errors.length, 3);
 });
+
+placed('a report of a turn that was never started is heard once', ({ url, folder }) =>
+	reportingAttempt(5, async () => {
+		const errors: unknown[] = [];
+		const onError: DbosOptions['onError'] = (_runId, what, error, attempt) => {
+			errors.push([what?.type, (error as { code?: string }).code, attempt]);
+		};
+		const processes = new SubprocessRunner(agents(folder), { graceMs: 300 });
+		const driver = new DbosDriver({ processes, databaseUrl: url, pollMs: 100, onError });
+		await driver.open();
+		await driver.start(plan('ask-1'));
+		await until(() => errors.length > 0);
+		assert.deepEqual([(await driver.run('ask-1')).revision, (await driver.lines('ask-1')).length], [2, 2]);
+		// A report that was kept would be an error again.
+		await driver.tell('ask-1', { type: 'turn_finished', attempt_number: 1, text: DONE });
+		assert.equal((await driver.wait('ask-1')).status, 'succeeded');
+		await driver.settled('ask-1');
+		await driver.close();
+		assert.deepEqual(errors, [['turn_finished', 'EVENT_UNKNOWN_ATTEMPT', 1]]);
+	}),
+);
 
 placed('what cannot be done is told by a code', async (place) => {
 	let kept: DbosDriver | undefined;

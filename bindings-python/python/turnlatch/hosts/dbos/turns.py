@@ -131,8 +131,8 @@ class Turn:
         except EventRejectedError as error:
             self._host.observe(error.observation)
             await self._host.report(self._run_id, report.event, error, 1)
-            if report.instead is not None:
-                self._inbox[0] = Report(report.instead)
+            if (replacement := report.replacement(error)) is not None:
+                self._inbox[0] = replacement
                 return
         else:
             live.take(advanced.run)
