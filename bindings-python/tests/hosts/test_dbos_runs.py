@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import subprocess
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from hosting import DONE, STICKY, plan, until
 from turnlatch import (
     DriverUsageError,
     EventRejectedError,
+    RetryPolicy,
     Run,
     RunNotFoundError,
     StoreConflictError,
@@ -28,6 +30,8 @@ from turnlatch import (
 )
 from turnlatch.hosts.dbos import DbosDriver
 from turnlatch.hosts.dbos.tables import Hold, Tables
+from turnlatch.parts import Finished
+from turnlatch.types import StartTurn
 
 from .agents import Agents, turns
 from .postgres import Postgres
@@ -258,6 +262,90 @@ def test_a_command_that_fails_is_the_turns_failure(place: Place, tmp_path: Path)
         assert len(errors) == 3
 
     asyncio.run(main())
+
+
+class Failing(SubprocessRunner):
+    """Fails in these ways before it does what it is asked."""
+
+    def __init__(self, folder: Path, starts: Sequence[BaseException] = (), ends: Sequence[BaseException] = ()) -> None:
+        super().__init__(Agents(folder), grace=0.3)
+        self.starts, self.ends = list(starts), list(ends)
+
+    async def start(self, run: Run, effect: StartTurn, finished: Finished) -> None:
+        if self.starts:
+            raise self.starts.pop(0)
+        await super().start(run, effect, finished)
+
+    async def terminate(self, slot_id: str) -> None:
+        if self.ends:
+            raise self.ends.pop(0)
+        await super().terminate(slot_id)
+
+
+class Escaped(BaseException):
+    """What no ``except Exception`` catches."""
+
+
+def raises(error: BaseException) -> Callable[..., None]:
+    def callback(*_: Any) -> None:
+        raise error
+
+    return callback
+
+
+async def one_run_succeeds(place: Place, processes: SubprocessRunner, **options: Any) -> list[tuple[str, str]]:
+    """Carries out a run and gives what failed meanwhile."""
+    errors: list[tuple[str, str]] = []
+
+    def on_error(_run_id: str, what: Any, error: Exception, _attempt: int) -> None:
+        errors.append((what["type"] if what else "", repr(error)))
+
+    quick = RetryPolicy(attempts=3, delay=0.01, pause=0.02)
+    async with DbosDriver(processes=processes, poll=0.1, retry=quick, on_error=on_error, **place, **options) as driver:
+        await driver.start(plan("done-1"))
+        view = await asyncio.wait_for(driver.wait("done-1"), 60)
+        assert (view["status"], view["data"]) == ("succeeded", {"file": "b.txt"})
+        await asyncio.wait_for(driver.settled("done-1"), 60)
+        assert (await driver.slots()).held == []
+    assert list(processes.running()) == []
+    return errors
+
+
+def test_a_turn_waits_for_its_start_as_long_as_the_host_is_out_of_resources(place: Place, tmp_path: Path) -> None:
+    scarce = OSError(errno.EMFILE, "none left")
+    errors = asyncio.run(one_run_succeeds(place, Failing(tmp_path, starts=[scarce] * 10)))
+    assert errors == [("start_turn", repr(scarce))] * 10
+    assert turns(tmp_path) == [("start", "done-1/s1", 1), ("end", "done-1/s1", 1)]
+
+
+def test_callbacks_that_raise_more_than_an_exception_lose_no_slot(place: Place, tmp_path: Path) -> None:
+    processes = Failing(tmp_path, starts=[Escaped()], ends=[Escaped()] * 5)
+    errors = asyncio.run(one_run_succeeds(place, processes, on_notify=raises(Escaped())))
+    contained = repr(RuntimeError("the callback raised Escaped"))
+    expected = [("", contained)] * 5 + [("notify", contained)] * 3 + [("start_turn", contained)]
+    assert sorted(errors) == expected
+    assert turns(tmp_path) == [("start", "done-1/s1", 1), ("end", "done-1/s1", 1)]
+
+
+@pytest.mark.parametrize("callback", ["on_notify", "terminate"])
+def test_a_callback_that_exits_ends_the_program_and_loses_no_slot(place: Place, tmp_path: Path, callback: str) -> None:
+    processes = Failing(tmp_path, ends=[SystemExit(3)] if callback == "terminate" else [])
+    options: dict[str, Any] = {"on_notify": raises(SystemExit(3))} if callback == "on_notify" else {}
+
+    async def exits() -> None:
+        async with DbosDriver(processes=processes, poll=0.1, takeover_after=1.5, **options, **place) as driver:
+            await driver.start(plan("done-1", interrupted_turn="retry"))
+            await asyncio.Event().wait()
+
+    with pytest.raises(SystemExit):
+        asyncio.run(exits())
+
+    async def continues(driver: DbosDriver) -> None:
+        assert (await driver.wait("done-1"))["status"] == "succeeded"
+        await driver.settled("done-1")
+        assert (await driver.slots()).held == []
+
+    drive(place, tmp_path, continues)
 
 
 def test_a_report_of_a_turn_that_was_never_started_is_heard_once(

@@ -222,6 +222,57 @@ placed("a command that fails is the turn's failure", async ({ url }) => {
 	assert.equal(errors.length, 3);
 });
 
+placed('a turn waits for its start as long as the host is out of resources', async ({ url, folder }) => {
+	const errors: string[] = [];
+	let failures = 10;
+	class Scarce extends SubprocessRunner {
+		override async start(...asked: Parameters<SubprocessRunner['start']>): Promise<void> {
+			if (failures-- > 0) throw Object.assign(new Error('none left'), { code: 'EMFILE' });
+			await super.start(...asked);
+		}
+	}
+	const processes = new Scarce(agents(folder), { graceMs: 300 });
+	const onError: DbosOptions['onError'] = (_runId, what, error) => void errors.push(`${what?.type}: ${error}`);
+	const driver = new DbosDriver({ processes, databaseUrl: url, pollMs: 100, retry: QUICK, onError });
+	await driver.open();
+	await driver.start(plan('done-1'));
+	assert.equal((await driver.wait('done-1')).status, 'succeeded');
+	await driver.settled('done-1');
+	await driver.close();
+	assert.deepEqual(errors, Array(10).fill('start_turn: Error: none left'));
+	assert.deepEqual(
+		turns(folder).map(({ what, slot, attempt }) => `${what} ${slot} ${attempt}`),
+		['start done-1/s1 1', 'end done-1/s1 1'],
+	);
+});
+
+for (const thrown of [undefined, 'a text']) {
+	placed(`callbacks that throw what is no error lose no slot: ${thrown}`, async ({ url, folder }) => {
+		const errors: unknown[] = [];
+		let failures = 5;
+		class Failing extends SubprocessRunner {
+			override async terminate(slotId: string): Promise<void> {
+				if (failures-- > 0) throw thrown;
+				await super.terminate(slotId);
+			}
+		}
+		const processes = new Failing(agents(folder), { graceMs: 300 });
+		const onError: DbosOptions['onError'] = (_runId, what, error) => void errors.push([what?.type ?? '', error]);
+		const onNotify = () => {
+			throw thrown;
+		};
+		const driver = new DbosDriver({ processes, databaseUrl: url, pollMs: 100, retry: QUICK, onError, onNotify });
+		await driver.open();
+		await driver.start(plan('done-1'));
+		assert.equal((await driver.wait('done-1')).status, 'succeeded');
+		await driver.settled('done-1');
+		await driver.close();
+		const expected = [...Array(5).fill(['', thrown]), ...Array(3).fill(['notify', thrown])];
+		assert.deepEqual(errors.toSorted(), expected);
+		assert.deepEqual(await processes.alive(), []);
+	});
+}
+
 placed('a report of a turn that was never started is heard once', ({ url, folder }) =>
 	reportingAttempt(5, async () => {
 		const errors: unknown[] = [];
