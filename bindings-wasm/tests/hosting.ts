@@ -25,8 +25,8 @@ export function plan(runId = 'r1', options: { [key: string]: JsonInput } = {}, l
 /** Ends a test that hangs; on a busy machine everything takes its time. */
 const LONGEST_WAIT_MS = 120_000;
 
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-	const end = performance.now() + LONGEST_WAIT_MS;
+export async function until(condition: () => boolean | Promise<boolean>, mostMs = LONGEST_WAIT_MS): Promise<void> {
+	const end = performance.now() + mostMs;
 	while (!(await condition())) {
 		assert.ok(performance.now() < end, 'it did not happen in time');
 		await sleep(5);

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import uuid
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,9 @@ async def until(condition: Callable[[], bool]) -> None:
 
 
 class Worker:
-    def __init__(self, fleet: Fleet, executor_id: str, **options: Any) -> None:
+    """``launcher`` is the command that starts the worker's, if it is not to be started as it is."""
+
+    def __init__(self, fleet: Fleet, executor_id: str, launcher: Sequence[str] = (), **options: Any) -> None:
         self.errors = fleet.folder / f"{executor_id}.err"
         config: dict[str, Any] = {
             "executor_id": executor_id,
@@ -51,7 +53,7 @@ class Worker:
             **options,
         }
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "hosts.worker", json.dumps(config)],
+            [*launcher, sys.executable, "-m", "hosts.worker", json.dumps(config)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=open(self.errors, "ab"),  # noqa: SIM115

@@ -13,7 +13,7 @@ from pathlib import Path
 import psycopg
 
 SETTINGS = """
-listen_addresses = '127.0.0.1'
+listen_addresses = '{addresses}'
 port = {port}
 unix_socket_directories = '{folder}'
 max_connections = 300
@@ -24,7 +24,7 @@ fsync = {fsync}
 class Postgres:
     """Debian's binaries, run as a user that is not root: the server refuses to be root's."""
 
-    def __init__(self, durable: bool = False) -> None:
+    def __init__(self, durable: bool = False, other_address: str | None = None) -> None:
         # No skip: a machine without PostgreSQL has not tested what this is about. `make setup-postgres` installs it.
         found = sorted(Path("/usr/lib/postgresql").glob("*/bin/pg_ctl"))
         assert found, "PostgreSQL is needed: make setup-postgres"
@@ -38,7 +38,12 @@ class Postgres:
         self.databases = 0
         self.run("initdb", "--auth=trust", f"--username={self.user}", "--no-sync", f"--pgdata={self.data}")
         with open(self.data / "postgresql.conf", "a") as settings:
-            settings.write(SETTINGS.format(port=self.port, folder=self.folder, fsync="on" if durable else "off"))
+            addresses = "127.0.0.1" if other_address is None else f"127.0.0.1,{other_address}"
+            values = {"port": self.port, "folder": self.folder, "fsync": "on" if durable else "off"}
+            settings.write(SETTINGS.format(addresses=addresses, **values))
+        if other_address is not None:
+            with open(self.data / "pg_hba.conf", "a") as rules:
+                rules.write(f"host all all {other_address}/24 trust\n")
         self.control("start")
 
     @property
