@@ -30,8 +30,8 @@ const takeFromPackage = {
 };
 await build({
 	absWorkingDir: root,
-	// The workers of a fleet are processes of their own.
-	entryPoints: [...tests, ...(onHosts ? ['worker'] : [])].map((name) => `${folder}/${name}.ts`),
+	// The workers of a fleet are processes of their own, and so is a test in a network of its own.
+	entryPoints: [...tests, ...(onHosts ? ['worker', 'dropped-packets'] : [])].map((name) => `${folder}/${name}.ts`),
 	bundle: true,
 	// The package is imported as users do it, by its name.
 	packages: 'external',

@@ -1,10 +1,14 @@
 /** A worker that is stopped or cut off, at any moment, does not keep others waiting, and comes back by itself. */
 
 import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { test } from 'node:test';
 import { DbosDriver } from 'turnlatch/dbos';
+import { PACKAGE } from '../files.js';
 import { plan, until } from '../hosting.js';
 import { type Fleet, isPresent, QUICK_TAKEOVER, scenario, server } from './fleet.js';
-import { asked } from './postgres.js';
+import { asked, exitCode } from './postgres.js';
 import { Unreliable } from './unreliable.js';
 
 /** Said under the lock of the slots, in the transaction of a grant. */
@@ -14,6 +18,9 @@ const LISTENS = 'LISTEN turnlatch';
 const CUT_MS = process.env.TURNLATCH_LONG === undefined ? 0 : 120_000;
 /** A worker tries again at once, and each try has 3 seconds. */
 const BACK_MS = 30_000;
+const DROPPED = join(PACKAGE, 'build/tests-hosts/dropped-packets.mjs');
+/** This side's address in {@link DROPPED}. */
+const SERVER = '10.77.0.1';
 
 /** A scenario with a way to the database that can be cut. */
 function cutting(name: string, work: (fleet: Fleet, client: DbosDriver, way: Unreliable) => Promise<void>): void {
@@ -130,6 +137,37 @@ async function listens(fleet: Fleet): Promise<boolean> {
 		AND datname = current_database()`;
 	return (await asked(fleet.url, found)).length > 0;
 }
+
+test('connections whose packets are dropped are given up', { timeout: 300_000 }, async (t) => {
+	const network = [
+		'ip link set lo up',
+		'ip link add here type veth peer name there',
+		`ip address add ${SERVER}/24 dev here`,
+		'ip link set here up',
+	].join(' && ');
+	const tried = spawnSync('unshare', ['--net', 'sh', '-c', network], { encoding: 'utf8' });
+	if (tried.status !== 0) {
+		const missing = String(tried.error ?? tried.stderr);
+		// CI may make network namespaces. A test that is left out there would not be missed.
+		assert.equal(process.env.CI, undefined, missing);
+		t.skip(`no network namespace can be made: ${missing}`);
+		return;
+	}
+	// Of a test run by a test nothing would be heard otherwise.
+	const { NODE_TEST_CONTEXT: _, ...environment } = process.env;
+	const env = { ...environment, TURNLATCH_OTHER_ADDRESS: SERVER };
+	const played = spawn(
+		'unshare',
+		['--net', 'sh', '-c', `${network} && exec "$0" --test "$1"`, process.execPath, DROPPED],
+		{
+			env,
+		},
+	);
+	let said = '';
+	for (const output of [played.stdout, played.stderr]) output.on('data', (data) => (said += data));
+	assert.equal(await exitCode(played), 0, said);
+	assert.match(said, /pass 1/);
+});
 
 scenario('every connection has a name and its limits', async (fleet, client) => {
 	await fleet.worker('w1');

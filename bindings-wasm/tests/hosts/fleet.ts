@@ -24,12 +24,13 @@ export class Worker {
 	readonly process: ChildProcess;
 	readonly #errors: string;
 
-	constructor(config: WorkerConfig) {
+	/** `launcher` is the command that starts the worker's, if it is not to be started as it is. */
+	constructor(config: WorkerConfig, launcher: readonly string[] = []) {
 		this.#errors = join(config.folder, `${config.executorId}.err`);
 		const errors = openSync(this.#errors, 'a');
-		this.process = spawn(process.execPath, ['--enable-source-maps', '--liftoff-only', WORKER, JSON.stringify(config)], {
-			stdio: ['pipe', 'pipe', errors],
-		});
+		const node = [process.execPath, '--enable-source-maps', '--liftoff-only', WORKER, JSON.stringify(config)];
+		const [program = '', ...options] = [...launcher, ...node];
+		this.process = spawn(program, options, { stdio: ['pipe', 'pipe', errors] });
 	}
 
 	get errors(): string {
@@ -81,8 +82,8 @@ export class Fleet {
 		return this.begin(executorId, options).opened();
 	}
 
-	begin(executorId: string, options: Partial<WorkerConfig> = {}): Worker {
-		const worker = new Worker({
+	begin(executorId: string, options: Partial<WorkerConfig> = {}, launcher: readonly string[] = []): Worker {
+		const config = {
 			executorId,
 			databaseUrl: this.url,
 			folder: this.folder,
@@ -91,10 +92,11 @@ export class Fleet {
 			pollMs: 100,
 			// Longer than a busy machine lets a worker wait for its turn; QUICK_TAKEOVER where failover is the subject.
 			takeoverAfterMs: 10_000,
-			dies: '',
+			dies: '' as const,
 			stuck: {},
 			...options,
-		});
+		};
+		const worker = new Worker(config, launcher);
 		this.#workers.push(worker);
 		return worker;
 	}
@@ -134,7 +136,7 @@ export function server(): Postgres {
 }
 
 before(async () => {
-	postgres = await Postgres.start();
+	postgres = await Postgres.start(process.env.TURNLATCH_OTHER_ADDRESS);
 });
 after(() => postgres?.close());
 

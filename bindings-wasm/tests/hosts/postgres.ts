@@ -22,16 +22,21 @@ export class Postgres {
 		this.#user = user;
 	}
 
-	/** Debian's binaries, run as a user that is not root: the server refuses to be root's. */
-	static async start(): Promise<Postgres> {
+	/**
+	 * Debian's binaries, run as a user that is not root: the server refuses to be root's. It listens on loopback, and on
+	 * this address if there is one.
+	 */
+	static async start(otherAddress?: string): Promise<Postgres> {
 		const folder = mkdtempSync(join(tmpdir(), 'turnlatch-postgres-'));
 		const user = notRoot();
 		if (user.uid !== undefined) chownSync(folder, user.uid, user.gid ?? user.uid);
 		const postgres = new Postgres(folder, await freePort(), user);
 		await postgres.#run('initdb', '--auth=trust', `--username=${user.name}`, '--no-sync', `--pgdata=${folder}/data`);
+		const others = otherAddress === undefined ? [] : [otherAddress];
+		for (const other of others) appendFileSync(join(folder, 'data/pg_hba.conf'), `host all all ${other}/24 trust\n`);
 		appendFileSync(
 			join(folder, 'data/postgresql.conf'),
-			`listen_addresses = '127.0.0.1'\nport = ${postgres.port}\nunix_socket_directories = '${folder}'\n` +
+			`listen_addresses = '${['127.0.0.1', ...others].join()}'\nport = ${postgres.port}\nunix_socket_directories = '${folder}'\n` +
 				'max_connections = 300\nfsync = off\n',
 		);
 		await postgres.#control('start');
