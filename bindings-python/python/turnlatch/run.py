@@ -350,7 +350,7 @@ class Journal:
 
     @classmethod
     def from_lines(cls, run_id: str, lines: Sequence[str]) -> Journal:
-        """Reads a journal back from the texts of its entries (:meth:`Entry.line_after`)."""
+        """Reads a journal back from the texts of its entries (:meth:`Entry.encode_chained`)."""
         return cls._of(_core.Journal.from_lines(run_id, list(lines)))
 
     @classmethod
