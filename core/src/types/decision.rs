@@ -98,77 +98,63 @@ pub enum CheckResult {
     Decided,
 }
 
-/// Why a gate passed or decided: a stable word with its parameters. `Display` is the sentence.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Why a gate passed or decided: a stable word with its parameters. `Display` is the sentence, derived by `thiserror`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "reason", rename_all = "snake_case", deny_unknown_fields)]
+#[expect(missing_docs, reason = "each variant has its sentence")]
 pub enum Reason {
-    /// The process ended well.
+    #[error("the process ended well")]
     ProcessSucceeded,
-    /// The process failed, or the turn did.
+    #[error("{0}")]
     ProcessFailed(Box<ProcessFailure>),
-    /// The output fits the schema.
+    #[error("the output fits the schema")]
     OutputValid,
-    /// There is no schema to check an output with.
+    #[error("there is no schema to check the output with")]
     NoSchema,
-    /// There is no output object.
+    #[error("there is no output object")]
     OutputMissing,
-    /// The output is not JSON that can be taken.
+    #[error("the output is not JSON that can be taken")]
     OutputUnparsable,
-    /// The output does not fit the schema.
+    #[error("the output does not fit the schema")]
     OutputInvalid,
-    /// The output fits the schema, but is not an object.
+    #[error("the output fits the schema, but it is not an object")]
     OutputNotObject,
-    /// There is no done marker.
+    #[error("no done marker")]
     NoDoneMarker,
-    /// The agent says that it is not done.
+    #[error("the agent says it is not done")]
     DoneMarkerDeclined,
-    /// The agent says that it is done, and the output fits the schema.
+    #[error("the agent says it is done and the output fits the schema")]
     DoneWithValidOutput,
-    /// The agent says that it is done, and there is no schema to check an output with.
+    #[error("the agent says it is done and there is no schema to check the output with")]
     DoneWithoutSchema,
-    /// The agent says that it is done, but there is no valid output.
+    #[error("the agent says it is done, but there is no valid output")]
     DoneWithoutValidOutput,
-    /// The output fits the schema, but soft completion is switched off.
+    #[error("the output fits the schema, but soft completion is switched off")]
     SoftCompletionOff,
-    /// The output fits the schema, but the same turn asks the user.
+    #[error("the output fits the schema, but the same turn asks the user")]
     AsksUser,
-    /// Attempts are not limited.
+    #[error("attempts are not limited")]
     AttemptsUnlimited,
-    /// Another attempt may follow.
-    AttemptsLeft {
-        /// The number of this one.
-        attempt: u32,
-        /// How many there may be.
-        max_attempt: u32,
-    },
-    /// The output fits the schema, and no other attempt may follow.
+    #[error("attempt {attempt} of {max_attempt}")]
+    AttemptsLeft { attempt: u32, max_attempt: u32 },
+    #[error("no attempt is left and the output fits the schema")]
     LastAttempt,
-    /// No other attempt may follow, and there is no evidence of completion.
-    AttemptsExhausted {
-        /// The number of this one.
-        attempt: u32,
-        /// How many there may be.
-        max_attempt: u32,
-    },
-    /// The run waits for the user.
+    #[error("attempt {attempt} of {max_attempt} ended without evidence of completion")]
+    AttemptsExhausted { attempt: u32, max_attempt: u32 },
+    #[error("the run waits for the user")]
     WaitsForUser,
-    /// Every required artifact exists.
+    #[error("every required artifact exists")]
     ArtifactsPresent,
-    /// Required artifacts do not exist.
-    ArtifactsMissing {
-        /// Their paths.
-        #[expect(clippy::box_collection, reason = "the largest reason makes them all larger")]
-        paths: Box<Vec<String>>,
-    },
-    /// The run has asked as many questions as it may.
-    InteractionLimitReached {
-        /// How many.
-        interactions: u64,
-    },
+    #[error("missing: {}", text::quoted_list(paths))]
+    #[expect(clippy::box_collection, reason = "the largest reason makes them all larger")]
+    ArtifactsMissing { paths: Box<Vec<String>> },
+    #[error("questions asked: {interactions}, as many as the limit allows")]
+    InteractionLimitReached { interactions: u64 },
 }
 
 /// How a turn's process failed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("the turn failed{}", exit_code.map(|code| format!(" with exit code {code}")).unwrap_or_default())]
 #[serde(deny_unknown_fields)]
 pub struct ProcessFailure {
     /// The code: the host's `failure_reason`, or `PROCESS_FAILED`.
@@ -390,48 +376,6 @@ impl Reason {
             | Reason::ArtifactsPresent => return None,
         };
         Some(code.as_str())
-    }
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Reason::ProcessSucceeded => "the process ended well",
-            Reason::ProcessFailed(failure) => match failure.exit_code {
-                Some(code) => return write!(formatter, "the turn failed with exit code {code}"),
-                None => "the turn failed",
-            },
-            Reason::OutputValid => "the output fits the schema",
-            Reason::NoSchema => "there is no schema to check the output with",
-            Reason::OutputMissing => "there is no output object",
-            Reason::OutputUnparsable => "the output is not JSON that can be taken",
-            Reason::OutputInvalid => "the output does not fit the schema",
-            Reason::OutputNotObject => "the output fits the schema, but it is not an object",
-            Reason::NoDoneMarker => "no done marker",
-            Reason::DoneMarkerDeclined => "the agent says it is not done",
-            Reason::DoneWithValidOutput => "the agent says it is done and the output fits the schema",
-            Reason::DoneWithoutSchema => "the agent says it is done and there is no schema to check the output with",
-            Reason::DoneWithoutValidOutput => "the agent says it is done, but there is no valid output",
-            Reason::SoftCompletionOff => "the output fits the schema, but soft completion is switched off",
-            Reason::AsksUser => "the output fits the schema, but the same turn asks the user",
-            Reason::AttemptsUnlimited => "attempts are not limited",
-            Reason::AttemptsLeft { attempt, max_attempt } => {
-                return write!(formatter, "attempt {attempt} of {max_attempt}");
-            }
-            Reason::LastAttempt => "no attempt is left and the output fits the schema",
-            Reason::AttemptsExhausted { attempt, max_attempt } => {
-                let ended = "ended without evidence of completion";
-                return write!(formatter, "attempt {attempt} of {max_attempt} {ended}");
-            }
-            Reason::WaitsForUser => "the run waits for the user",
-            Reason::ArtifactsPresent => "every required artifact exists",
-            Reason::ArtifactsMissing { paths } => {
-                return write!(formatter, "missing: {}", text::quoted_list(paths));
-            }
-            Reason::InteractionLimitReached { interactions } => {
-                return write!(formatter, "questions asked: {interactions}, as many as the limit allows");
-            }
-        })
     }
 }
 
