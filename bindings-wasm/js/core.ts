@@ -15,20 +15,15 @@ import type * as types from './types.js';
 export interface Transition {
 	/** What the host must do, in order. */
 	readonly effects: types.Effect[];
-	/** The answer to a request. */
+	/** The answer to a request; with a `code` if it was refused. */
 	readonly receipt?: types.Receipt;
-	/** What to append to the journal; absent if the event was absorbed and nothing happened. */
+	/** What to append to the journal; absent if the event was ignored or refused, and nothing happened. */
 	readonly entry?: Entry;
 	/**
-	 * What is worth measuring of it, without a word of a user or an agent; absent if the event was absorbed, and from
+	 * What is worth measuring of it, without a word of a user or an agent; absent if the event was ignored, and from
 	 * `turnlatch/slim`. Pass it on once the run is saved.
 	 */
-	readonly observed?: types.Observation | undefined;
-}
-
-/** What came of a request: there is always a receipt. */
-export interface Answered extends Transition {
-	readonly receipt: types.Receipt;
+	readonly observation?: types.Observation | undefined;
 }
 
 interface RunHandle extends Handle {
@@ -56,7 +51,7 @@ export class Run {
 	static create(plan: Plan, now: types.Time): [Run, Transition] {
 		const [of, at] = [planId(plan), millis(now)];
 		const [id, ...texts] = call(() => glue.run_create(of, at));
-		return [new Run(id, currentGeneration()), readApplied(at, ...texts)];
+		return [new Run(id, currentGeneration()), readTransition(at, ...texts)];
 	}
 
 	/** Reads a snapshot back, or throws {@link LoadError}. */
@@ -121,12 +116,15 @@ export class Run {
 		return readJson(this.toJson()) as { [key: string]: types.Json };
 	}
 
-	/** Applies one event, or throws {@link EventRejectedError} and leaves the run as it was. */
+	/**
+	 * Applies one event. A reply or cancel that is refused has a `receipt` with a `code` and changes nothing; what is no
+	 * event throws {@link EventRejectedError} and leaves the run as it was.
+	 */
 	apply(event: types.Event, now: types.Time): Transition {
 		try {
 			return this.#step(encodeEvent(event), millis(now));
 		} catch (error) {
-			throw this.#observed(error, () => event, now);
+			throw this.#withObservation(error, () => event, now);
 		}
 	}
 
@@ -135,12 +133,12 @@ export class Run {
 		try {
 			return this.#step({ json: encode(event) }, millis(now));
 		} catch (error) {
-			throw this.#observed(error, () => JSON.parse(event), now);
+			throw this.#withObservation(error, () => JSON.parse(event), now);
 		}
 	}
 
 	#step({ json, text }: EncodedEvent, at: number): Transition {
-		return readApplied(at, ...this.#call((id) => glue.run_apply(id, json, text, at)));
+		return readTransition(at, ...this.#call((id) => glue.run_apply(id, json, text, at)));
 	}
 
 	/** Takes a reply. Whatever becomes of it, `receipt` says so; only a malformed one throws. */
@@ -149,16 +147,17 @@ export class Run {
 		response: types.JsonInput,
 		now: types.Time,
 		options: types.ReplyOptions = {},
-	): Answered {
+	): Transition & { readonly receipt: types.Receipt } {
 		const event: types.Reply = { type: 'reply', interaction_id: interactionId, response };
 		if (options.idempotency_key !== undefined) event.idempotency_key = options.idempotency_key;
 		if (options.expected_revision !== undefined) event.expected_revision = options.expected_revision;
-		return this.#request(event, now);
+		return this.apply(event, now) as Transition & { readonly receipt: types.Receipt };
 	}
 
 	/** Ends the run. `receipt` is `canceled`, or `already_ended`. */
-	cancel(now: types.Time, reason?: string): Answered {
-		return this.#request(reason === undefined ? { type: 'cancel' } : { type: 'cancel', reason }, now);
+	cancel(now: types.Time, reason?: string): Transition & { readonly receipt: types.Receipt } {
+		const event: types.Cancel = reason === undefined ? { type: 'cancel' } : { type: 'cancel', reason };
+		return this.apply(event, now) as Transition & { readonly receipt: types.Receipt };
 	}
 
 	/** The run's id. */
@@ -282,23 +281,13 @@ export class Run {
 	/** The same as {@link Run.free}, for `using`. */
 	declare [Symbol.dispose]: () => void;
 
-	#request(event: types.Event, now: types.Time): Answered {
-		try {
-			return this.apply(event, now) as Answered;
-		} catch (error) {
-			if (!(error instanceof EventRejectedError) || error.details === null) throw error;
-			const { details: receipt, observed } = error;
-			return { effects: [], receipt, ...(observed === undefined ? {} : { observed }) };
-		}
-	}
-
 	/** The error with what is worth measuring of it, if this run has rejected the event. */
-	#observed(error: unknown, event: () => unknown, now: types.Time): unknown {
+	#withObservation(error: unknown, event: () => unknown, now: types.Time): unknown {
 		if (!(error instanceof EventRejectedError) || glue.run_observe_rejected === undefined) return error;
 		const at = orElse(() => millis(now), 0);
 		const name = orElse(() => String((event() as { type?: unknown }).type), '');
 		const text = this.#call((id) => glue.run_observe_rejected(id, name, error.code, at));
-		error.observed = readJson(text) as types.Observation;
+		error.observation = readJson(text) as types.Observation;
 		return error;
 	}
 
@@ -340,11 +329,11 @@ export function requestEventJson(kind: 'reply' | 'cancel', body: string): string
 	return call(() => glue.request_event(name, bytes));
 }
 
-/** Judges one turn by itself: the gate alone, without a run. */
-export function evaluateTurn(plan: Plan, report: types.TurnReport): types.Judged {
+/** Evaluates one turn by itself: the gates alone, without a run. */
+export function evaluateTurn(plan: Plan, report: types.TurnReport): types.Evaluation {
 	const of = planId(plan);
 	const event = encode(eventText({ attempt_number: 1, ...report, type: 'turn_finished' }));
-	return readJson(call(() => glue.evaluate_turn(of, event))) as types.Judged;
+	return readJson(call(() => glue.evaluate_turn(of, event))) as types.Evaluation;
 }
 
 /** The skill's text with the instructions for this mode at its end, and the plan's output schema and required artifacts. */
@@ -384,15 +373,11 @@ function orElse<T>(attempt: () => T, otherwise: T): T {
 }
 
 /** What came of an event, of the texts that the core returns (`src/run.rs`). */
-function readApplied(at: number, step: string, observed?: string, entry?: string, judged?: string): Transition {
+function readTransition(at: number, step: string, observation?: string, entry?: string): Transition {
 	const { effects, receipt, revision = 0 } = readJson(step) as Step;
 	// There is no time below 0, but JavaScript has one beside it.
-	return new Outcome(
-		effects,
-		receipt,
-		entry === undefined ? undefined : new Entry(revision, at + 0, entry, judged),
-		observed,
-	);
+	const recorded = entry === undefined ? undefined : new Entry(revision, at + 0, entry);
+	return new LazyTransition(effects, receipt, recorded, observation);
 }
 
 interface Step {
@@ -402,22 +387,22 @@ interface Step {
 }
 
 /** Parses the observation when it is read: few hosts measure, and it would take as long as all the rest. */
-class Outcome implements Transition {
+class LazyTransition implements Transition {
 	readonly effects: types.Effect[];
 	declare readonly receipt?: types.Receipt;
 	declare readonly entry?: Entry;
-	#observed: string | types.Observation | undefined;
+	#observation: string | types.Observation | undefined;
 
-	constructor(effects: types.Effect[], receipt?: types.Receipt, entry?: Entry, observed?: string) {
+	constructor(effects: types.Effect[], receipt?: types.Receipt, entry?: Entry, observation?: string) {
 		this.effects = effects;
 		if (receipt !== undefined) this.receipt = receipt;
 		if (entry !== undefined) this.entry = entry;
-		this.#observed = observed;
+		this.#observation = observation;
 	}
 
-	get observed(): types.Observation | undefined {
-		if (typeof this.#observed === 'string') this.#observed = readJson(this.#observed) as types.Observation;
-		return this.#observed;
+	get observation(): types.Observation | undefined {
+		if (typeof this.#observation === 'string') this.#observation = readJson(this.#observation) as types.Observation;
+		return this.#observation;
 	}
 }
 

@@ -6,9 +6,9 @@ import { call } from './instance.js';
 import type { Problem, Violation } from './types.js';
 import type { SchemaRefused, Validator } from './validator.js';
 
-export type { Check, SchemaRefused, Validator, Verdict } from './validator.js';
+export type { SchemaCheck, SchemaRefused, Validator, Verdict } from './validator.js';
 
-/** For `useValidator` of `turnlatch/slim`, where this entry is loaded later, or only where turns are judged. */
+/** For `useValidator` of `turnlatch/slim`, where this entry is loaded later, or only where turns are evaluated. */
 export const engineValidator: Validator = {
 	compile(_schema, text) {
 		const bytes = encode(text);

@@ -1,7 +1,7 @@
 /** The ways to say no. Each has a stable `code`, a `message` and `details`. */
 
 import { readJson } from './json.js';
-import type { Observation, Problem, Receipt } from './types.js';
+import type { Observation, Problem } from './types.js';
 
 /** Something was not done; nothing has changed. */
 export class TurnlatchError extends Error {
@@ -30,15 +30,15 @@ export class AdmissionError extends TurnlatchError {
 }
 
 /**
- * An event was not applied; the run is unchanged. `details` is the receipt, if the event was a request; `observed` is what
- * is worth measuring of it, if a run has rejected it.
+ * An event was not applied, because it is malformed or cannot belong to the run; the run is unchanged. A reply or cancel
+ * that is refused throws nothing: it has a receipt. `observation` is what is worth measuring, if a run has rejected it.
  */
 export class EventRejectedError extends TurnlatchError {
 	static {
 		EventRejectedError.prototype.name = 'EventRejectedError';
 	}
-	declare readonly details: Receipt | null;
-	declare observed?: Observation;
+	declare readonly details: null;
+	declare observation?: Observation;
 }
 
 /** A snapshot or journal was not loaded. `details.place` says where it is wrong. */

@@ -12,40 +12,34 @@ export class Entry {
 	/** The time the host gave. */
 	readonly at: number;
 	readonly #text: string;
-	readonly #judged: string | undefined;
 
 	/**
-	 * `text` is the entry's JSON text; `judged` is that of what a turn was judged to be.
+	 * `text` is the entry's JSON text, with the evaluation of a turn.
 	 * @internal
 	 */
-	constructor(revision: number, at: number, text: string, judged?: string) {
+	constructor(revision: number, at: number, text: string) {
 		this.revision = revision;
 		this.at = at;
 		this.#text = text;
-		this.#judged = judged;
 	}
 
-	/** The entry without a turn's text: its digest and the recorded decision instead. */
+	/** The entry without a turn's text: its digest and the recorded evaluation instead. Other entries stay as they are. */
 	compact(): Entry {
-		if (this.#judged === undefined) return this;
-		const [entry, judged] = [encode(this.#text), encode(this.#judged)];
-		return new Entry(
-			this.revision,
-			this.at,
-			call(() => glue.entry_compact(entry, judged)),
-		);
+		const entry = encode(this.#text);
+		const text = call(() => glue.entry_compact(entry));
+		return new Entry(this.revision, this.at, text);
 	}
 
-	/** The entry as data. */
+	/** The entry as data; that of a turn has its `evaluation`. */
 	toData(): { [key: string]: Json } {
 		return readJson(this.#text) as { [key: string]: Json };
 	}
 
 	/** The entry as JSON text, chained to the text before it. */
-	lineAfter(runId: string, previous?: string): string {
+	encodeChained(runId: string, previous?: string): string {
 		const before = previous === undefined ? undefined : encode(previous);
 		const [entry, id] = [encode(this.#text), encode(runId)];
-		return call(() => glue.entry_line(entry, id, before));
+		return call(() => glue.entry_encode_chained(entry, id, before));
 	}
 }
 
@@ -69,7 +63,7 @@ export class Journal {
 		return Journal.#loaded(call(() => glue.journal_from_json(document)));
 	}
 
-	/** Reads a journal back from the texts of its entries ({@link Entry.lineAfter}). */
+	/** Reads a journal back from the texts of its entries ({@link Entry.encodeChained}). */
 	static fromLines(runId: string, lines: Iterable<string>): Journal {
 		const texts = encode(JSON.stringify([...lines].map((line) => escapeHalfPairs(String(line)))));
 		const id = encode(runId);
@@ -98,7 +92,7 @@ export class Journal {
 
 	/** Appends what {@link Run.apply} gave. */
 	push(entry: Entry): void {
-		this.#lines.push(entry.lineAfter(this.#runId, this.#lines.at(-1)));
+		this.#lines.push(entry.encodeChained(this.#runId, this.#lines.at(-1)));
 	}
 
 	/** The journal as JSON text. */

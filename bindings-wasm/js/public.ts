@@ -3,7 +3,6 @@
 import * as instance from './instance.js';
 
 export {
-	type Answered,
 	appendInstructions,
 	displayText,
 	evaluateTurn,

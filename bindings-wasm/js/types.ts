@@ -255,9 +255,9 @@ export interface Resolved {
 	resolved_by: 'user' | 'auto_decision' | 'end_of_run' | 'deadline';
 }
 
-/** What became of a request. */
+/** What became of a request. One that was refused has a `code` and a `message`. */
 export interface Receipt {
-	receipt:
+	kind:
 		| 'accepted'
 		| 'duplicate'
 		| 'conflict'
@@ -269,6 +269,7 @@ export interface Receipt {
 		| 'canceled'
 		| 'already_ended';
 	code?: string;
+	message?: string;
 	interaction_id?: number;
 	pending_interaction_id?: number;
 	resolved?: Resolved;
@@ -295,25 +296,75 @@ export interface Evidence {
 	violations?: Violation[];
 }
 
-export interface GateCheck {
-	gate: string;
+/** A completion gate, by the id of its rule. */
+export type Gate = 'GATE-1' | 'GATE-2' | 'GATE-3' | 'GATE-4' | 'GATE-5' | 'GATE-6' | 'GATE-7' | 'GATE-8' | 'GATE-11';
+
+/** Why a gate passed or decided. */
+export type Reason =
+	| 'process_succeeded'
+	| 'process_failed'
+	| 'output_valid'
+	| 'no_schema'
+	| 'output_missing'
+	| 'output_unparsable'
+	| 'output_invalid'
+	| 'output_not_object'
+	| 'no_done_marker'
+	| 'done_marker_declined'
+	| 'done_without_valid_output'
+	| 'soft_completion_off'
+	| 'asks_user'
+	| 'attempts_unlimited'
+	| 'attempts_left'
+	| 'last_attempt'
+	| 'attempts_exhausted'
+	| 'waits_for_user'
+	| 'artifacts_present'
+	| 'artifacts_missing'
+	| 'interaction_limit_reached';
+
+/** One gate's answer: a stable word with its parameters, and the sentence that they make. */
+export interface Check {
+	gate: Gate;
+	/** `passed`: it did not decide, and the next gate was asked. */
 	result: 'passed' | 'decided';
+	reason: Reason;
+	/** The reason in a sentence. */
 	detail: string;
+	/** Of `process_failed`: the host's `failure_reason`, or `PROCESS_FAILED`. */
+	code?: string;
+	/** Of `process_failed`, if it was not 0. */
+	exit_code?: number | bigint;
+	/** Of `attempts_left` and `attempts_exhausted`. */
+	attempt?: number;
+	/** Of `attempts_left` and `attempts_exhausted`. */
+	max_attempt?: number;
+	/** Of `artifacts_missing`. */
+	paths?: string[];
+	/** Of `interaction_limit_reached`: how many questions the run has asked. */
+	interactions?: number;
 }
 
+/** Why a turn ended as it did. */
 export interface Decision {
+	/** What the run becomes. */
 	outcome: 'succeeded' | 'failed' | 'waiting_user';
-	rule: string;
+	/** The gate that decided. */
+	rule: Gate;
+	/** The failure's code. */
 	code?: string;
+	/** The decision in a sentence. */
 	message: string;
+	/** What the turn showed. */
 	evidence: Evidence;
 	warnings: Note[];
 	diagnostics: Note[];
-	checks: GateCheck[];
+	/** Every gate that was asked, in order. The last one decided. */
+	checks: Check[];
 }
 
-/** A decision and what the run goes on with. `question` is as a snapshot holds it. */
-export interface Judged {
+/** A decision and what the run continues with: the result's JSON text, or the question as a snapshot holds it. */
+export interface Evaluation {
 	decision: Decision;
 	data_text?: string;
 	question?: { [key: string]: Json };
@@ -456,15 +507,15 @@ export interface Step {
 }
 
 /** A decision without what the turn showed. */
-export interface Ruled {
+export interface DecisionSummary {
 	outcome: 'succeeded' | 'failed' | 'waiting_user';
-	rule: string;
+	rule: Gate;
 	code?: string;
 	warnings: string[];
 }
 
 /**
- * What meters, traces and logs may know of a step, or of an event that was rejected: no word of a user or an agent (OBS-2).
+ * What meters, traces and logs may know of a step, or of an event that was rejected or refused: no word of a user or an agent (OBS-2).
  * `lasted_ms` is how long the run was in the status that it `left`.
  */
 export interface Observation {
@@ -479,7 +530,7 @@ export interface Observation {
 	status: Status;
 	left?: Status;
 	lasted_ms?: number;
-	decision?: Ruled;
+	decision?: DecisionSummary;
 	resolution_mode?: ResolutionMode;
 	code?: string;
 	usage?: Usage;

@@ -8,11 +8,11 @@ import type { Json, Problem, Violation } from './types.js';
 export type Verdict = boolean | 'too_much_work' | readonly Violation[];
 
 /** Checks instances against one schema. `text` is the instance's exact JSON text; `instance` has JavaScript's numbers. */
-export type Check = (instance: Json, text: string) => Verdict;
+export type SchemaCheck = (instance: Json, text: string) => Verdict;
 
 /** Makes checks of schemas. An error that it throws refuses the skill; one with `problems` says why, each with its code. */
 export interface Validator {
-	compile(schema: Json, text: string): Check;
+	compile(schema: Json, text: string): SchemaCheck;
 }
 
 /** What `compile` may throw to say more than a message. */
@@ -27,7 +27,7 @@ let current: ((schema: string, instance?: string) => string) | undefined;
 
 /**
  * Brings a validator, or takes it away. Do it before runs are made or loaded: a run that was loaded without one can be
- * shown, answered and cancelled, but its turns cannot be judged (`VALIDATOR_MISSING`).
+ * shown, answered and cancelled, but its turns cannot be evaluated (`VALIDATOR_MISSING`).
  */
 export function useValidator(validator: Validator | undefined): void {
 	current = validator && answers(validator);
@@ -42,8 +42,8 @@ function hand(): void {
 
 /** The validator as the core asks it: texts in, texts out, and nothing thrown. */
 function answers(validator: Validator): (schema: string, instance?: string) => string {
-	const checks = new Map<string, Check>();
-	const compile = (schema: string): Check => {
+	const checks = new Map<string, SchemaCheck>();
+	const compile = (schema: string): SchemaCheck => {
 		const check = checks.get(schema) ?? validator.compile(JSON.parse(schema) as Json, schema);
 		checks.delete(schema);
 		checks.set(schema, check);

@@ -20,7 +20,7 @@ pub(crate) fn refused(refusal: &AdmissionError) -> Failed {
 }
 
 pub(crate) fn rejected(rejected: &EventRejected) -> Failed {
-    failed("rejected", rejected.code(), &rejected.message, &rejected.receipt)
+    failed("rejected", rejected.code(), &rejected.message, ())
 }
 
 pub(crate) fn not_loaded(error: &LoadError) -> Failed {

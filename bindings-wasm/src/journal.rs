@@ -11,22 +11,21 @@ use crate::errors::{Failed, not_loaded};
 use crate::run::keep;
 use crate::table::PLANS;
 
-/// The entry without a turn's text: its digest and the recorded decision instead. `judged` is what the run gave beside it.
+/// The entry without a turn's text: its digest and the recorded evaluation instead.
 #[wasm_bindgen]
-pub fn entry_compact(entry: &[u8], judged: &[u8]) -> Result<String, Failed> {
-    Ok(json_text(&read_entry(entry, Some(judged))?.compact()))
+pub fn entry_compact(entry: &[u8]) -> Result<String, Failed> {
+    Ok(json_text(&read_entry(entry)?.compact()))
 }
 
 /// An entry's JSON text, chained to the text before it.
 #[wasm_bindgen]
-pub fn entry_line(entry: &[u8], run_id: &[u8], previous: Option<Box<[u8]>>) -> Result<String, Failed> {
+pub fn entry_encode_chained(entry: &[u8], run_id: &[u8], previous: Option<Box<[u8]>>) -> Result<String, Failed> {
     let previous = previous.as_deref().map(text).transpose()?;
-    read_entry(entry, None)?.line_after(text(run_id)?, previous).map_err(|error| not_loaded(&error))
+    read_entry(entry)?.encode_chained(text(run_id)?, previous).map_err(|error| not_loaded(&error))
 }
 
-fn read_entry(entry: &[u8], judged: Option<&[u8]>) -> Result<JournalEntry, Failed> {
-    let judged = judged.map(text).transpose()?;
-    JournalEntry::from_json(text(entry)?, judged).map_err(|error| not_loaded(&error))
+fn read_entry(entry: &[u8]) -> Result<JournalEntry, Failed> {
+    JournalEntry::from_json(text(entry)?).map_err(|error| not_loaded(&error))
 }
 
 #[derive(Serialize)]

@@ -116,12 +116,12 @@ pub fn plan_free(plan: u32) {
     PLANS.with(|plans| plans.remove(plan));
 }
 
-/// Judges one turn by itself; the report is the text of a `turn_finished` event.
+/// Evaluates one turn by itself, and explains it; the report is the text of a `turn_finished` event.
 #[wasm_bindgen]
 pub fn evaluate_turn(plan: u32, report: &[u8]) -> Result<String, Failed> {
     let plan = PLANS.with(|plans| plans.get(plan))?;
     match Event::from_json(text(report)?).map_err(|error| rejected(&error))? {
-        Event::TurnFinished(report) => Ok(json_text(&turnlatch::inspect::evaluate_turn(&plan, &report))),
+        Event::TurnFinished(report) => Ok(json_text(&turnlatch::inspect::evaluate_turn(&plan, &report).explain())),
         _ => Err(misuse("a report is a finished turn")),
     }
 }

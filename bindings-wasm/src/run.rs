@@ -6,7 +6,6 @@ use std::rc::Rc;
 use serde::Serialize;
 use turnlatch::hosting::RecoveryFacts;
 use turnlatch::json::{Value, json_text};
-use turnlatch::persist::JournalEntry;
 use turnlatch::{Effect, Event, Receipt, Run, Status, Transition};
 use wasm_bindgen::prelude::*;
 
@@ -24,19 +23,17 @@ struct StepOut<'a> {
     revision: Option<u64>,
 }
 
-/// What came of an event as JSON texts: the step, its observation, its journal entry, and how a turn was judged. Most hosts
-/// only store an entry and few read an observation, so they are not parsed with the step, nor escaped as strings inside it.
-fn texts_of(applied: &Transition) -> Vec<JsValue> {
-    let entry = applied.entry.as_ref();
+/// What came of an event as JSON texts: the step, its observation, and its journal entry. Most hosts only store an entry
+/// and few read an observation, so they are not parsed with the step, nor escaped as strings inside it.
+fn texts_of(transition: &Transition) -> Vec<JsValue> {
+    let Transition { effects, receipt, entry, .. } = transition;
     #[cfg(feature = "observe")]
-    let observed = applied.observed.as_ref().map(json_text);
+    let observation = transition.observation.as_ref().map(json_text);
     #[cfg(not(feature = "observe"))]
-    let observed = None;
-    let Transition { effects, receipt, .. } = applied;
-    let revision = entry.map(|entry| entry.revision);
-    let step = Some(json_text(&StepOut { effects, receipt: receipt.as_ref(), revision }));
-    let texts = [step, observed, entry.map(json_text), entry.and_then(JournalEntry::judged_json)];
-    texts.into_iter().map(JsValue::from).collect()
+    let observation = None;
+    let revision = entry.as_ref().map(|entry| entry.revision);
+    let step = json_text(&StepOut { effects, receipt: receipt.as_ref(), revision });
+    [Some(step), observation, entry.as_ref().map(json_text)].into_iter().map(JsValue::from).collect()
 }
 
 pub(crate) fn keep(run: Run) -> u32 {
@@ -53,10 +50,10 @@ fn answer_of(run: u32, answer: fn(&Run) -> String) -> Result<String, Failed> {
 }
 
 /// Makes a run of an admitted plan, and returns its handle before the texts that [`run_apply`] returns.
-#[wasm_bindgen(unchecked_return_type = "[run: number, step: string, observed: string | undefined, entry: string]")]
+#[wasm_bindgen(unchecked_return_type = "[run: number, step: string, observation: string | undefined, entry: string]")]
 pub fn run_create(plan: u32, now: f64) -> Result<Vec<JsValue>, Failed> {
-    let (run, applied) = Run::create(PLANS.with(|plans| plans.get(plan))?, time(now)?);
-    let mut answer = texts_of(&applied);
+    let (run, created) = Run::create(PLANS.with(|plans| plans.get(plan))?, time(now)?);
+    let mut answer = texts_of(&created);
     answer.insert(0, keep(run).into());
     Ok(answer)
 }
@@ -70,7 +67,7 @@ pub fn run_restore(snapshot: &[u8]) -> Result<u32, Failed> {
 /// Applies one event, given as JSON text; the one long text of a finished turn may stand beside it.
 ///
 /// The run changes when the answer has been written: whatever breaks on the way, the table still holds it as it was.
-#[wasm_bindgen(unchecked_return_type = "[step: string, observed?: string, entry?: string, judged?: string]")]
+#[wasm_bindgen(unchecked_return_type = "[step: string, observation?: string, entry?: string]")]
 pub fn run_apply(run: u32, event: &[u8], turn_text: Option<Box<[u8]>>, now: f64) -> Result<Vec<JsValue>, Failed> {
     // An invalid time is reported before an invalid event (BAD-7).
     let (run, now) = (find(run)?, time(now)?);
@@ -80,13 +77,13 @@ pub fn run_apply(run: u32, event: &[u8], turn_text: Option<Box<[u8]>>, now: f64)
         None => Ok(event),
     });
     let mut next = run.borrow().clone();
-    let applied = event.and_then(|event| next.apply(event, now)).map_err(|error| rejected(&error))?;
-    let answer = texts_of(&applied);
+    let transition = event.and_then(|event| next.apply(event, now)).map_err(|error| rejected(&error))?;
+    let answer = texts_of(&transition);
     run.replace(next);
     Ok(answer)
 }
 
-/// What is worth measuring of an event that was rejected. A time that cannot be read is no reason to tell nothing.
+/// What is worth measuring of an event that was rejected. An invalid time does not keep it from being observed.
 #[cfg(feature = "observe")]
 #[wasm_bindgen]
 pub fn run_observe_rejected(run: u32, event: &str, code: &str, now: f64) -> Result<String, Failed> {

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use turnlatch::Code;
 use turnlatch::json::{Document, Value};
-use turnlatch::schema::{Check, SchemaEngine, SchemaProblem, SchemaValidator, Violation, use_schema_engine};
+use turnlatch::schema::{Check, SchemaEngine, SchemaProblem, SchemaValidator, use_schema_engine};
+use turnlatch::types::Violation;
 use wasm_bindgen::prelude::*;
 
 use crate::convert::read_json;

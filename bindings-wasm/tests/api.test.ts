@@ -10,6 +10,7 @@ import {
 	appendInstructions,
 	codes,
 	displayText,
+	type Evaluation,
 	type Event,
 	EventRejectedError,
 	evaluateTurn,
@@ -88,7 +89,7 @@ test('a receipt is no error', () => {
 		run.reply(1, 'x', 8, { expected_revision: 1 }),
 		run.cancel(9, 'enough'),
 		run.cancel(10),
-	].map(({ receipt }) => receipt.receipt);
+	].map(({ receipt }) => receipt.kind);
 	assert.deepEqual(told, [
 		'unknown',
 		'accepted',
@@ -103,12 +104,64 @@ test('a receipt is no error', () => {
 	assert.equal(run.status, 'canceled');
 });
 
-test('the same request by apply throws with the receipt', () => {
-	const error = thrown(() => waitingRun().apply({ type: 'reply', interaction_id: 7, response: 'x' }, 3));
-	assert.ok(error instanceof EventRejectedError);
-	assert.equal(error.code, 'UNKNOWN_INTERACTION');
-	assert.equal(error.details?.receipt, 'unknown');
-	assert.equal(error.details?.pending_interaction_id, 1);
+test('a refused request is a transition with a receipt alone, by apply as by reply', () => {
+	const run = waitingRun();
+	const before = run.toJson();
+	const event = { type: 'reply', interaction_id: 7, response: 'x' } as const;
+	for (const transition of [run.apply(event, 3), run.applyJson(JSON.stringify(event), 3), run.reply(7, 'x', 3)]) {
+		assert.deepEqual(Object.keys(transition), ['effects', 'receipt']);
+		assert.deepEqual(transition.effects, []);
+		const { message = '', ...receipt } = transition.receipt ?? {};
+		assert.deepEqual(receipt, {
+			kind: 'unknown',
+			code: 'UNKNOWN_INTERACTION',
+			interaction_id: 7,
+			pending_interaction_id: 1,
+			status: 'waiting_user',
+			revision: 3,
+		});
+		assert.match(message, /\b7\b/);
+		assert.equal(transition.observation?.rejected, 'UNKNOWN_INTERACTION');
+	}
+	assert.equal(run.toJson(), before);
+});
+
+interface Recorded {
+	event: { text: string };
+	evaluation: Evaluation;
+}
+
+test('the entry of a turn has its evaluation, and the compact one nothing else of it', () => {
+	const run = waitingRun();
+	run.reply(1, 'the first', 3);
+	run.apply({ type: 'slot_granted', slot_id: 'r1/s2' }, 4);
+	const { entry } = run.apply({ type: 'turn_finished', attempt_number: 2, text: 'Hm.' }, 5);
+	assert.ok(entry);
+	const full = entry.toData() as unknown as Recorded;
+	assert.equal(full.event.text, 'Hm.');
+	assert.equal(full.evaluation.decision.checks.at(-1)?.reason, 'waits_for_user');
+	assert.equal(full.evaluation.decision.message, undefined, 'sentences are not stored');
+	const compact = entry.compact();
+	const { event } = compact.toData() as unknown as { event: Pick<Recorded, 'evaluation'> };
+	assert.deepEqual(event.evaluation, full.evaluation);
+	assert.deepEqual(Object.keys(event), ['type', 'attempt_number', 'report_digest', 'evaluation']);
+	assert.deepEqual(compact.compact().toData(), compact.toData());
+});
+
+test('a check has its reason as a word with parameters, and as a sentence', () => {
+	const { decision } = evaluateTurn(planOf(), { exit_code: 3 });
+	assert.deepEqual(decision.checks, [
+		{
+			gate: 'GATE-1',
+			result: 'decided',
+			reason: 'process_failed',
+			code: 'PROCESS_FAILED',
+			exit_code: 3,
+			detail: 'the turn failed with exit code 3',
+		},
+	]);
+	assert.equal(decision.code, 'PROCESS_FAILED');
+	assert.equal(decision.message, 'the turn failed with exit code 3');
 });
 
 test('errors carry what happened', () => {
@@ -117,7 +170,7 @@ test('errors carry what happened', () => {
 	for (const [kind, code, call] of [
 		[AdmissionError, 'EXECUTION_MODE_INVALID', () => planOf({ request: { execution_mode: 'both' } })],
 		[EventRejectedError, 'EVENT_MALFORMED', () => run.applyJson('{', 3)],
-		[EventRejectedError, 'UNKNOWN_INTERACTION', () => run.apply({ type: 'reply', interaction_id: 9, response: 1 }, 3)],
+		[EventRejectedError, 'EVENT_UNKNOWN_ATTEMPT', () => run.apply({ type: 'turn_finished', attempt_number: 9 }, 3)],
 		[LoadError, 'SNAPSHOT_INVALID', () => Run.fromJson('{}')],
 		[LoadError, 'JOURNAL_INVALID', () => Journal.fromJson('{}')],
 		[LoadError, 'JOURNAL_INVALID', () => Journal.fromLines('r1', ['{}'])],
@@ -246,7 +299,7 @@ test('a journal by lines replays', () => {
 		assert.ok(entry);
 		assert.equal(entry.revision, index + 1);
 		assert.equal(entry.toData().revision, index + 1);
-		lines.push(entry.lineAfter('r1', lines.at(-1)));
+		lines.push(entry.encodeChained('r1', lines.at(-1)));
 	}
 	const journal = Journal.fromLines('r1', lines);
 	const [again, effects] = replay(plan, journal);

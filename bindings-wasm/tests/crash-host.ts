@@ -170,8 +170,8 @@ async function main(): Promise<void> {
 	for (;;) {
 		const { pending_interaction_id: id } = await driver.wait('r1', 'waiting_user');
 		if (id === undefined) break;
-		const { receipt } = await driver.reply('r1', id, `answer ${id}`, { idempotency_key: `key ${id}` });
-		if (receipt === 'accepted') note('accepted.log', `answer ${id}`);
+		const { kind } = await driver.reply('r1', id, `answer ${id}`, { idempotency_key: `key ${id}` });
+		if (kind === 'accepted') note('accepted.log', `answer ${id}`);
 	}
 	await driver.settled('r1');
 	await driver.close();

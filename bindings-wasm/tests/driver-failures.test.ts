@@ -194,7 +194,7 @@ scenario('a failing store loses nothing', async () => {
 		await assert.rejects(host.driver.reply('r1', 1, 'b', key), /disk full/);
 		assert.equal(store.load('r1'), before);
 		assert.equal(host.driver.run('r1').toJson(), before);
-		assert.equal((await host.driver.reply('r1', 1, 'b', key)).receipt, 'accepted');
+		assert.equal((await host.driver.reply('r1', 1, 'b', key)).kind, 'accepted');
 		store.failures = 3;
 		assert.equal((await host.ended('r1')).status, 'succeeded');
 		for (const { what } of host.errors) assert.ok(['slot_granted', 'turn_finished'].includes(what), what);
@@ -208,7 +208,7 @@ scenario('a save that fails after its commit counts', async () => {
 	await hosted(store, asksThenFinishes, async (host) => {
 		await host.driver.start(plan());
 		await host.driver.wait('r1', 'waiting_user');
-		assert.equal((await host.driver.reply('r1', 1, 'b')).receipt, 'accepted');
+		assert.equal((await host.driver.reply('r1', 1, 'b')).kind, 'accepted');
 		assert.equal((await host.ended('r1')).status, 'succeeded');
 		assert.deepEqual(host.errors, []);
 	});
@@ -225,7 +225,7 @@ scenario('a run that another host changed is loaded again', (store) =>
 		store.save('r1', other.revision - 1, other.toJson(), entry, true);
 		await assert.rejects(host.driver.reply('r1', 1, 'b'), StoreConflictError);
 		assert.equal(host.driver.view('r1').status, 'canceled');
-		assert.equal((await host.driver.reply('r1', 1, 'b')).receipt, 'stale');
+		assert.equal((await host.driver.reply('r1', 1, 'b')).kind, 'stale');
 	}),
 );
 
@@ -256,7 +256,7 @@ scenario('closing lets nobody wait for ever', (store) =>
 );
 
 for (const thrown of [undefined, 'down', new Error('on purpose')]) {
-	scenario(`an asynchronous onObserved may reject, with ${thrown}`, async (store) => {
+	scenario(`an asynchronous onObservation may reject, with ${thrown}`, async (store) => {
 		const told = mock.method(console, 'error', () => {});
 		try {
 			await hosted(
@@ -266,10 +266,10 @@ for (const thrown of [undefined, 'down', new Error('on purpose')]) {
 					await host.driver.start(plan('r1', { execution_mode: 'auto' }));
 					assert.equal((await host.ended('r1')).status, 'succeeded');
 				},
-				{ onObserved: () => Promise.reject(thrown) as unknown as undefined },
+				{ onObservation: () => Promise.reject(thrown) as unknown as undefined },
 			);
 			const calls = told.mock.calls.map((call) => call.arguments);
-			assert.deepEqual(calls, Array(3).fill(['turnlatch: onObserved itself failed:', thrown]));
+			assert.deepEqual(calls, Array(3).fill(['turnlatch: onObservation itself failed:', thrown]));
 		} finally {
 			told.mock.restore();
 		}

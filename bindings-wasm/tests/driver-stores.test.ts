@@ -117,10 +117,10 @@ test('the driver and the IndexedDB store work in Chromium, and go on after a rel
 		const second = await IndexedDbStore.open(); const next = new Driver(parts(second));
 		const recovered = await next.recover();
 		let unknown; try { await next.cancel('nobody'); } catch (error) { unknown = error.code; }
-		const { receipt } = await next.reply('r1', 1, 'b');
+		const { kind } = await next.reply('r1', 1, 'b');
 		const { status } = await next.wait('r1'); await next.settled('r1');
 		const journal = await second.journal('r1');
-		globalThis.done = { conflict, recovered, unknown, receipt, status, left: await second.unfinished(),
+		globalThis.done = { conflict, recovered, unknown, kind, status, left: await second.unfinished(),
 			whole: journal.length === next.view('r1').revision };`;
 	const page = '<!doctype html><script type="module" src="/page.js"></script>';
 	const site = await serve(PACKAGE, { '/': page, '/page.js': script });
@@ -130,7 +130,7 @@ test('the driver and the IndexedDB store work in Chromium, and go on after a rel
 			conflict: 'RUN_EXISTS',
 			recovered: ['r1'],
 			unknown: 'RUN_UNKNOWN',
-			receipt: 'accepted',
+			kind: 'accepted',
 			status: 'succeeded',
 			left: [],
 			whole: true,

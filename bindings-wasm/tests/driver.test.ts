@@ -51,7 +51,7 @@ scenario('a late reply to a sticky wait is stale although no timer fired', (stor
 			await host.driver.wait('r1', 'waiting_user');
 			ahead = 61_000;
 			const receipt = await host.driver.reply('r1', 1, 'the second');
-			assert.deepEqual([receipt.receipt, receipt.code, receipt.status], ['stale', 'STALE_INTERACTION', 'failed']);
+			assert.deepEqual([receipt.kind, receipt.code, receipt.status], ['stale', 'STALE_INTERACTION', 'failed']);
 			assert.equal((await host.ended('r1')).error?.code, 'INTERACTION_WAIT_TIMEOUT');
 			assert.deepEqual(host.errors, []);
 			await host.nothingLeft();
@@ -102,9 +102,9 @@ scenario('an interactive run asks, is answered and finishes', (store) =>
 		await driver.settled('r1');
 		await host.nothingLeft();
 		const key = { idempotency_key: 'k1' };
-		assert.equal((await driver.reply('r1', 1, 'the second', key)).receipt, 'accepted');
-		assert.equal((await driver.reply('r1', 1, 'the second', key)).receipt, 'duplicate');
-		assert.equal((await driver.reply('r1', 1, 'the first')).receipt, 'stale');
+		assert.equal((await driver.reply('r1', 1, 'the second', key)).kind, 'accepted');
+		assert.equal((await driver.reply('r1', 1, 'the second', key)).kind, 'duplicate');
+		assert.equal((await driver.reply('r1', 1, 'the first')).kind, 'stale');
 		assert.equal((await host.ended('r1')).status, 'succeeded');
 		assert.deepEqual(host.statuses, ['queued', 'running', 'waiting_user', 'queued', 'running', 'succeeded']);
 		assert.deepEqual(host.errors, []);
@@ -115,7 +115,7 @@ scenario('an interactive run asks, is answered and finishes', (store) =>
 		assert.equal(effects.length, run.revision);
 		driver.forget('r1');
 		assert.throws(() => driver.view('r1'), RunNotFoundError);
-		assert.equal((await driver.cancel('r1')).receipt, 'already_ended', 'loaded from the store');
+		assert.equal((await driver.cancel('r1')).kind, 'already_ended', 'loaded from the store');
 	}),
 );
 
@@ -159,7 +159,7 @@ scenario('a cancel in the middle of a turn leaves no process', (store) => {
 		async (host) => {
 			await host.driver.start(plan());
 			await until(() => processesMarked(mark).filter((line) => line.includes('sleep 100')).length >= 2);
-			assert.equal((await host.driver.cancel('r1', 'changed my mind')).receipt, 'canceled');
+			assert.equal((await host.driver.cancel('r1', 'changed my mind')).kind, 'canceled');
 			await host.driver.settled('r1');
 			assert.deepEqual(processesMarked(mark), []);
 			assert.equal(host.driver.view('r1').error?.code, 'CANCELED_BY_USER');
@@ -236,7 +236,7 @@ scenario('a request is told as the text that it came in', async (store) => {
 			'r1',
 			requestEventJson('reply', `{"interaction_id":1,"response":${response}}`),
 		);
-		assert.equal(receipt?.receipt, 'accepted');
+		assert.equal(receipt?.kind, 'accepted');
 		await driver.wait('r1');
 		assert.deepEqual(
 			driver
@@ -263,6 +263,10 @@ scenario('refusals reach the caller', async (store) => {
 		await driver.wait('r1', 'waiting_user');
 		assert.throws(() => driver.forget('r1'), { code: 'RUN_NOT_DONE' });
 		assert.equal((await driver.reply('r1', 1, 'b', { expected_revision: 1 })).code, 'REVISION_CONFLICT');
+		const saved = store.load('r1');
+		const late = await driver.tell('r1', { type: 'reply', interaction_id: 9, response: 'b' });
+		assert.deepEqual([late.effects, late.entry, late.receipt?.code], [[], undefined, 'UNKNOWN_INTERACTION']);
+		assert.equal(store.load('r1'), saved);
 		await driver.cancel('r1');
 		await host.ended('r1');
 		await driver.close();
@@ -283,7 +287,7 @@ scenario('callbacks may call back', async (store) => {
 		store,
 		asksThenFinishes,
 		async (host) => {
-			answer = async (runId, id) => void receipts.push((await host.driver.reply(runId, id, 'b')).receipt);
+			answer = async (runId, id) => void receipts.push((await host.driver.reply(runId, id, 'b')).kind);
 			await host.driver.start(plan());
 			assert.equal((await host.ended('r1')).status, 'succeeded');
 			assert.deepEqual(receipts, ['accepted']);

@@ -98,7 +98,7 @@ class Life {
 			store: faults.wrap(world.store, plain),
 			clock: faults.plainly('clock', () => world.now),
 			onNotify: plain ? faults.plainly('onNotify', onNotify) : faults.awaited('onNotify', onNotify),
-			onObserved: faults.plainly('onObserved', (observation) => world.observe(observation)),
+			onObservation: faults.plainly('onObservation', (observation) => world.observe(observation)),
 			// It fails too; that of a dead host never returns, so that nothing is tried again in it.
 			onError: faults.unheard,
 			retry: { attempts: 3, delayMs: 0, factor: 1, pauseMs: 1 },
@@ -177,8 +177,8 @@ class Life {
 	async #answer(runId: string, question: number): Promise<void> {
 		if (!(await this.#asks(runId, question))) return;
 		const key = { idempotency_key: `key ${question}` };
-		const { receipt } = await trying(() => this.#driver.reply(runId, question, String(question), key));
-		assert.ok(['accepted', 'duplicate'].includes(receipt), receipt);
+		const { kind } = await trying(() => this.#driver.reply(runId, question, String(question), key));
+		assert.ok(['accepted', 'duplicate'].includes(kind), kind);
 		this.#world.accepted.push([runId, String(question)]);
 	}
 
@@ -195,8 +195,8 @@ class Life {
 
 	async #cancel(runId: string, statuses: Status[]): Promise<void> {
 		await this.#reach(runId, ...statuses);
-		const { receipt } = await trying(() => this.#driver.cancel(runId));
-		assert.ok(['canceled', 'already_ended'].includes(receipt), receipt);
+		const { kind } = await trying(() => this.#driver.cancel(runId));
+		assert.ok(['canceled', 'already_ended'].includes(kind), kind);
 	}
 
 	async #end(runId: string): Promise<void> {

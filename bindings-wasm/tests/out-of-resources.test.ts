@@ -114,7 +114,7 @@ test('a run that waits for its start can be canceled', async () => {
 				[driver.owed('r1').map(({ type }) => type), driver.view('r1').status, [...slots.granted()]],
 				[['start_turn'], 'running', ['r1/s1']],
 			);
-			assert.equal((await driver.cancel('r1')).receipt, 'canceled');
+			assert.equal((await driver.cancel('r1')).kind, 'canceled');
 			await driver.settled('r1');
 			assert.deepEqual([driver.owed('r1'), [...slots.held()], agents.failures.length], [[], [], 997]);
 		},

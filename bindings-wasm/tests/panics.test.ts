@@ -76,7 +76,7 @@ for (const { form, said } of FORMS) {
 					texts,
 				);
 				for (const run of runs) {
-					assert.equal(run.reply(1, 'b.txt', 3).receipt.receipt, 'accepted');
+					assert.equal(run.reply(1, 'b.txt', 3).receipt.kind, 'accepted');
 					assert.equal(run.status, 'queued');
 				}
 				assert.equal(core.Run.create(plan, 0)[0].runId, 'p');
@@ -189,7 +189,7 @@ for (const { form, said } of FORMS) {
 			}
 			assert.ok(answered >= 20, 'the core never had enough stack');
 			assert.ok(inTheCore > 0, 'the core never ran out of stack, so this test has shown nothing');
-			assert.equal(run.reply(1, 'x', 3).receipt.receipt, 'accepted');
+			assert.equal(run.reply(1, 'x', 3).receipt.kind, 'accepted');
 			console.log(`the core itself ran out of stack ${inTheCore} times`);
 			run.free();
 		});

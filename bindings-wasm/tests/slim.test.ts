@@ -98,7 +98,7 @@ function withoutWords(vector: unknown): string {
 test('without a validator runs are shown, answered and cancelled, but not judged', () => {
 	const run = slim.Run.fromJson(waitingRun().toJson());
 	assert.equal(run.pendingView().pending?.interaction_id, 1);
-	assert.equal(run.reply(1, 'yes', 5).receipt.receipt, 'accepted');
+	assert.equal(run.reply(1, 'yes', 5).receipt.kind, 'accepted');
 	const { slot_id } = run.outstanding().keep;
 	run.apply({ type: 'slot_granted', slot_id: String(slot_id) }, 6);
 	const before = run.toJson();
@@ -106,7 +106,7 @@ test('without a validator runs are shown, answered and cancelled, but not judged
 		code: 'VALIDATOR_MISSING',
 	});
 	assert.equal(run.toJson(), before);
-	assert.equal(run.cancel(8).receipt.receipt, 'canceled');
+	assert.equal(run.cancel(8).receipt.kind, 'canceled');
 	const admit = () =>
 		slim.admit({ runner: {}, output_schema: SCHEMA }, { run_id: 'r', engine: 'e' }, { engines: ['e'] });
 	assert.throws(admit, { code: 'VALIDATOR_MISSING' });

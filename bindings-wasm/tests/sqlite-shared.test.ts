@@ -52,7 +52,7 @@ sharing('a run that Python has left with its question goes on in Node', async (p
 		await hosted(store, asksThenFinishes, async (host) => {
 			assert.deepEqual(await host.driver.recover(), ['r1']);
 			assert.deepEqual(host.driver.view('r1'), asked);
-			assert.equal((await host.driver.reply('r1', 1, 'the second')).receipt, 'accepted');
+			assert.equal((await host.driver.reply('r1', 1, 'the second')).kind, 'accepted');
 			assert.deepEqual((await host.ended('r1')).data, { file: 'b.txt' });
 			assert.deepEqual(host.errors, []);
 			await host.nothingLeft();

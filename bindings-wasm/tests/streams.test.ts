@@ -23,9 +23,9 @@ test('a whole stream', () => {
 		diagnostics: [],
 	});
 	const { diagnostics, ...report } = decoded;
-	const judged = evaluateTurn(planOf(), { stream });
-	assert.deepEqual(judged, evaluateTurn(planOf(), { ...report, diagnostics, exit_code: 0 }));
-	assert.equal(judged.data_text, '{"answer": 42}');
+	const evaluation = evaluateTurn(planOf(), { stream });
+	assert.deepEqual(evaluation, evaluateTurn(planOf(), { ...report, diagnostics, exit_code: 0 }));
+	assert.equal(evaluation.data_text, '{"answer": 42}');
 });
 
 test('a stream in pieces, whatever the view of the bytes', () => {

@@ -30,15 +30,15 @@ function play(observe: (observation: Observation) => void, runId = 'r1', reason?
 		[65260, { type: 'turn_finished', attempt_number: 2, text: DONE, ...failed }],
 	];
 	using made = plan(runId);
-	const [created, { observed }] = Run.create(made, START);
+	const [created, { observation }] = Run.create(made, START);
 	using run = created;
-	told(observed);
+	told(observation);
 	for (const [at, event] of steps) {
 		try {
-			told(run.apply(event, START + at).observed);
+			told(run.apply(event, START + at).observation);
 		} catch (error) {
 			if (!(error instanceof EventRejectedError)) throw error;
-			told(error.observed);
+			told(error.observation);
 		}
 	}
 }
@@ -131,9 +131,9 @@ test('whoever ends a turn tells all of it, also one that began before this proce
 	assert.deepEqual(turn?.duration, [3, 0]);
 });
 
-scenario('steps and rejections are observed after they were saved', async (store) => {
+scenario('steps, refusals and rejections are observed after they were saved', async (store) => {
 	const seen: unknown[] = [];
-	const onObserved = (observation: Observation) => {
+	const onObservation = (observation: Observation) => {
 		using saved = Run.fromJson(store.load(observation.run_id));
 		assert.equal(saved.revision, observation.revision);
 		seen.push([observation.event, observation.left, observation.rejected]);
@@ -157,7 +157,7 @@ scenario('steps and rejections are observed after they were saved', async (store
 				await driver.settled('r1');
 				assert.deepEqual(host.errors, []);
 			},
-			{ onObserved },
+			{ onObservation },
 		);
 	} finally {
 		console.error = told;

@@ -184,8 +184,8 @@ export function refused(error: turnlatch.AdmissionError): Json {
 }
 
 export function rejected(error: turnlatch.EventRejectedError): Json {
-	const receipt = error.details === null ? {} : { receipt: error.details };
-	return { rejected: { code: error.code, message: error.message, ...receipt } };
+	assert(error.details === null, 'what is no event has no details');
+	return { rejected: { code: error.code, message: error.message } };
 }
 
 function orRejected(core: Package, work: () => Json): Json {
@@ -230,8 +230,8 @@ export class Stage {
 	#full!: turnlatch.Journal;
 	#compact!: turnlatch.Journal;
 	#effects: Json[] = [];
-	/** What was observed of the last event. */
-	#observed: Json = null;
+	/** The observation of the last event. */
+	#observation: Json = null;
 
 	constructor(core: Package, plan: turnlatch.Plan, forms: Forms = 'data and text') {
 		this.#core = core;
@@ -247,7 +247,7 @@ export class Stage {
 		this.#full = new this.#core.Journal(this.#plan);
 		this.#compact = new this.#core.Journal(this.#plan);
 		this.#effects = [];
-		this.#observed = created.observed ?? null;
+		this.#observation = created.observation ?? null;
 		this.#record(created);
 	}
 
@@ -323,19 +323,19 @@ export class Stage {
 		return byData;
 	}
 
-	/** What comes of an event, with the law that one that was rejected or absorbed changes nothing. */
+	/** What comes of an event, with the law that one that was rejected, refused or ignored changes nothing. */
 	#lawful(thrown: Thrown): [then: Json, after: string] {
 		const [before, recorded] = [this.#run.toJson(), this.#full.length];
 		const then = this.throw(thrown);
 		const after = this.#run.toJson();
 		const changed = this.#full.length > recorded;
-		assert(changed || after === before, 'a rejected or absorbed event changes nothing');
+		assert(changed || after === before, 'an event without an entry changes nothing');
 		return [then, after];
 	}
 
 	#taken(apply: (run: turnlatch.Run) => turnlatch.Transition): Json {
 		const [then, applied] = this.#answer(this.#run, apply);
-		this.#observed = applied.observed ?? null;
+		this.#observation = applied.observation ?? null;
 		if ('entry' in applied) this.#record(applied);
 		return then;
 	}
@@ -379,7 +379,7 @@ export class Stage {
 			case 'timeline':
 				return this.#timeline();
 			case 'observed':
-				return this.#observed;
+				return this.#observation;
 			case 'codes':
 				return this.#core.codes();
 			default: {

@@ -32,8 +32,8 @@ await driver.settled(runId); // what was notified is printed, the slot is given 
 const question = driver.run(runId).pendingView().pending;
 say(`agent asks: ${question.display_prompt} ${JSON.stringify(question.options.map((option) => option.label))}`);
 say('user answers: b.txt');
-const { receipt } = await driver.reply(runId, question.interaction_id, 'b.txt');
-say(`receipt: ${receipt}`);
+const { kind } = await driver.reply(runId, question.interaction_id, 'b.txt');
+say(`receipt: ${kind}`);
 const view = await driver.wait(runId);
 await driver.settled(runId);
 say(`result: ${JSON.stringify(view.data)}  because ${driver.run(runId).explain().reason}`);

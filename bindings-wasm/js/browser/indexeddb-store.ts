@@ -44,7 +44,7 @@ export class IndexedDbStore implements Store {
 
 	/** Keeps a new run and its first journal line. */
 	async create(runId: string, snapshot: string, entry: Entry): Promise<void> {
-		const line = entry.lineAfter(runId);
+		const line = entry.encodeChained(runId);
 		await this.#transaction('readwrite', async (stores) => {
 			if ((await answer(stores.runs.getKey(runId))) !== undefined) {
 				throw new StoreConflictError('RUN_EXISTS', `there is a run ${runId} already`);
@@ -67,7 +67,7 @@ export class IndexedDbStore implements Store {
 			}
 			const { line } = (await answer(stores.journal.get([runId, expectedRevision]))) as { line: string };
 			stores.runs.put({ ...kept, snapshot, revision: entry.revision, ended });
-			stores.journal.add({ runId, revision: entry.revision, line: entry.lineAfter(runId, line) });
+			stores.journal.add({ runId, revision: entry.revision, line: entry.encodeChained(runId, line) });
 		});
 	}
 

@@ -12,7 +12,7 @@ import {
 	MemoryStore,
 	type OnError,
 	type OnNotify,
-	type OnObserved,
+	type OnObservation,
 	type Processes,
 } from '../driver/index.js';
 import {
@@ -63,7 +63,7 @@ export interface DbosOptions {
 	/** Told of a run's new status, in the process that took the event. */
 	readonly onNotify?: OnNotify;
 	/** Told what is worth measuring, in the process that took the event. */
-	readonly onObserved?: OnObserved;
+	readonly onObservation?: OnObservation;
 	/** What failed; without it, the console is told. */
 	readonly onError?: OnError;
 	readonly retry?: Partial<RetryPolicy>;
@@ -115,13 +115,13 @@ export class DbosDriver {
 	async open(): Promise<void> {
 		if (this.#opening || this.#closed) throw new DriverUsageError('DRIVER_CLOSED', 'a driver is opened once');
 		this.#opening = true;
-		const { processes = NO_PROCESSES, onNotify, onObserved, clock, onError, retry } = this.#options;
+		const { processes = NO_PROCESSES, onNotify, onObservation, clock, onError, retry } = this.#options;
 		// Slots, timers and the store are DBOS and the database: of a host's own parts only the others are asked.
 		const unused = { slots: new LocalSlots(1), timers: new LocalTimers(), store: new MemoryStore() };
 		const told = {
 			...(clock && { clock }),
 			...(onError && { onError }),
-			...(onObserved && { onObserved }),
+			...(onObservation && { onObservation }),
 			...(retry && { retry }),
 		};
 		this.#office = await Office.open({ ...unused, processes, ...told }, this.#settings, onNotify);
@@ -163,7 +163,7 @@ export class DbosDriver {
 		return advanced.runId;
 	}
 
-	/** Takes a user's reply. The receipt is given when the reply is saved. */
+	/** Takes a user's reply. The receipt is given when the reply is saved; it has a `code` if the reply was refused. */
 	async reply(
 		runId: string,
 		interactionId: number | bigint,
@@ -178,7 +178,7 @@ export class DbosDriver {
 		return (await this.#change(runId, (run, now) => run.cancel(now, reason))).receipt;
 	}
 
-	/** Applies any event, or throws `EventRejectedError`. */
+	/** Applies any event; a refused request has a receipt with a `code`, what is no event throws `EventRejectedError`. */
 	async tell(runId: string, event: Event): Promise<Transition> {
 		return this.#change(runId, telling(event));
 	}
@@ -269,7 +269,7 @@ export class DbosDriver {
 	async #change<T extends Transition>(runId: string, step: Step<T>): Promise<T> {
 		const office = this.#opened();
 		const advanced = await office.advance.change(runId, step).catch((error) => {
-			if (error instanceof EventRejectedError) office.host.observe(error.observed);
+			if (error instanceof EventRejectedError) office.host.observe(error.observation);
 			throw error;
 		});
 		advanced.run.free();

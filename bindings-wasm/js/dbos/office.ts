@@ -91,7 +91,7 @@ export class Office {
 
 	/** Looks after what is to be done after a commit. */
 	took<T extends Transition>({ runId, applied, withdrawn }: Advanced<T>): void {
-		this.host.observe(applied.observed);
+		this.host.observe(applied.observation);
 		for (const effect of applied.effects) {
 			if (effect.type === 'notify') this.#notices = this.#notices.then(() => this.#notify(runId, effect));
 		}

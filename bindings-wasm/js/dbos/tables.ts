@@ -245,7 +245,7 @@ export class Tables {
 	}
 
 	async #append(db: Connection, runId: string, entry: Entry, previous: string | undefined): Promise<string> {
-		const line = (this.#compact ? entry.compact() : entry).lineAfter(runId, previous);
+		const line = (this.#compact ? entry.compact() : entry).encodeChained(runId, previous);
 		const statement = 'INSERT INTO turnlatch_journal (run_id, revision, line) VALUES ($1, $2, $3)';
 		await db.query(statement, [runId, entry.revision, line]);
 		return line;

@@ -147,7 +147,7 @@ export class Turn {
 			this.#office.took(advanced);
 		} catch (error) {
 			if (!(error instanceof EventRejectedError)) throw error;
-			this.#host.observe(error.observed);
+			this.#host.observe(error.observation);
 			await this.#host.report(this.#runId, event, error, 1);
 			const replacement = replacementOf(report, error);
 			if (replacement !== undefined) {

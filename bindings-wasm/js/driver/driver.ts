@@ -8,7 +8,6 @@
  */
 
 import {
-	type Answered,
 	type Effect,
 	type Event,
 	EventRejectedError,
@@ -56,7 +55,7 @@ export class Driver {
 		return this.#saving(this.#create(plan));
 	}
 
-	/** Takes a user's reply. The receipt is given when the reply is saved. */
+	/** Takes a user's reply. The receipt is given when the reply is saved; it has a `code` if the reply was refused. */
 	async reply(
 		runId: string,
 		interactionId: number | bigint,
@@ -68,10 +67,13 @@ export class Driver {
 
 	/** Ends a run. {@link Driver.settled} waits until its process is gone and its slot given back. */
 	async cancel(runId: string, reason?: string): Promise<Receipt> {
-		return (await this.#request<Answered>(runId, (run, now) => run.cancel(now, reason))).receipt;
+		return (await this.#request(runId, (run, now) => run.cancel(now, reason))).receipt;
 	}
 
-	/** Applies any event, or throws {@link EventRejectedError}. Its effects are performed by the driver. */
+	/**
+	 * Applies any event; a refused request has a receipt with a `code`, what is no event throws {@link EventRejectedError}.
+	 * The effects are performed by the driver.
+	 */
 	async tell(runId: string, event: Event): Promise<Transition> {
 		return this.#request(runId, (run, now) => run.apply(event, now));
 	}
@@ -184,7 +186,7 @@ export class Driver {
 	// Changing a run: apply to a copy, save, take the copy.
 
 	async #create(plan: Plan): Promise<string> {
-		const [run, { effects, entry, observed }] = Run.create(plan, this.#host.clock());
+		const [run, { effects, entry, observation }] = Run.create(plan, this.#host.clock());
 		const { runId } = run;
 		const snapshot = run.toJson();
 		if (entry === undefined) throw new TypeError('creation is always journaled');
@@ -200,7 +202,7 @@ export class Driver {
 		const live = new Live(run);
 		this.#runs.set(runId, live);
 		this.#performSoon(live, effects);
-		this.#host.observe(observed);
+		this.#host.observe(observation);
 		return runId;
 	}
 
@@ -217,16 +219,17 @@ export class Driver {
 			const run = live.run.copy();
 			let taken = false;
 			try {
-				const applied = step(run, this.#host.clock());
-				taken = applied.entry !== undefined && (await this.#save(live, run, applied.entry));
+				const transition = step(run, this.#host.clock());
+				const { effects, entry, observation } = transition;
+				taken = entry !== undefined && (await this.#save(live, run, entry));
 				if (taken) {
 					live.take(run);
-					this.#performSoon(live, applied.effects);
+					this.#performSoon(live, effects);
 				}
-				this.#host.observe(applied.observed);
-				return applied;
+				this.#host.observe(observation);
+				return transition;
 			} catch (error) {
-				if (error instanceof EventRejectedError) this.#host.observe(error.observed);
+				if (error instanceof EventRejectedError) this.#host.observe(error.observation);
 				throw error;
 			} finally {
 				if (!taken) run.free();

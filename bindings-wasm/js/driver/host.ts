@@ -2,7 +2,17 @@
 
 import { type Effect, type Event, LoadError, type Observation } from '../public.js';
 import { Inside } from './inside.js';
-import type { Clock, MaybePromise, OnError, OnNotify, OnObserved, Processes, Slots, Store, Timers } from './parts.js';
+import type {
+	Clock,
+	MaybePromise,
+	OnError,
+	OnNotify,
+	OnObservation,
+	Processes,
+	Slots,
+	Store,
+	Timers,
+} from './parts.js';
 
 /** How often a failing callback is tried, and how long to wait between tries. */
 export interface RetryPolicy {
@@ -26,7 +36,7 @@ export interface DriverParts {
 	readonly onNotify?: OnNotify;
 	/** What failed; without it, the console is told. */
 	readonly onError?: OnError;
-	readonly onObserved?: OnObserved;
+	readonly onObservation?: OnObservation;
 	readonly retry?: Partial<RetryPolicy>;
 	/** Whether waiting for the next try keeps Node from exiting; `true` unless told. */
 	readonly keepAlive?: boolean;
@@ -46,7 +56,7 @@ export class Host {
 	/** Aborted when nothing more is to be performed. */
 	readonly stop = new AbortController();
 	readonly #onError: OnError;
-	readonly #onObserved: OnObserved | undefined;
+	readonly #onObservation: OnObservation | undefined;
 	readonly #keepAlive: boolean;
 
 	constructor(parts: DriverParts) {
@@ -58,7 +68,7 @@ export class Host {
 		this.onNotify = parts.onNotify;
 		this.retry = { ...USUAL, ...parts.retry };
 		this.#onError = parts.onError ?? tellConsole;
-		this.#onObserved = parts.onObserved;
+		this.#onObservation = parts.onObservation;
 		this.#keepAlive = parts.keepAlive ?? true;
 	}
 
@@ -66,7 +76,7 @@ export class Host {
 		return this.stop.signal.aborted;
 	}
 
-	/** Tells what was observed; nothing is of what was absorbed. */
+	/** Passes an observation on; an event that was ignored has none. */
 	observe(observation: Observation | undefined): void {
 		if (observation !== undefined) void this.#observe(observation);
 	}
@@ -74,9 +84,9 @@ export class Host {
 	/** An `async` function is one too, and a rejection that is not caught would end Node. */
 	async #observe(observation: Observation): Promise<void> {
 		try {
-			await this.#onObserved?.(observation);
+			await this.#onObservation?.(observation);
 		} catch (error) {
-			console.error('turnlatch: onObserved itself failed:', error);
+			console.error('turnlatch: onObservation itself failed:', error);
 		}
 	}
 

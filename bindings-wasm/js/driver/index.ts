@@ -10,7 +10,7 @@ export {
 	type MaybePromise,
 	type OnError,
 	type OnNotify,
-	type OnObserved,
+	type OnObservation,
 	type Processes,
 	RunNotFoundError,
 	type Slots,

@@ -174,7 +174,7 @@ export class MemoryStore implements Store {
 
 	journal(runId: string): Journal {
 		const lines: string[] = [];
-		for (const entry of this.#of(runId).entries) lines.push(entry.lineAfter(runId, lines.at(-1)));
+		for (const entry of this.#of(runId).entries) lines.push(entry.encodeChained(runId, lines.at(-1)));
 		return Journal.fromLines(runId, lines);
 	}
 

@@ -30,8 +30,8 @@ export type Clock = () => number;
  */
 export type Finished = (report: TurnReport | null) => void;
 
-/** A step was saved, or an event rejected. It is not waited for; what it throws is told to the console and harms nothing. */
-export type OnObserved = (observation: Observation) => void;
+/** A step was saved, a request refused, or an event rejected. It is not awaited; what it throws goes to the console and harms nothing. */
+export type OnObservation = (observation: Observation) => void;
 
 /** The run's status changed. */
 export type OnNotify = (runId: string, effect: Notify) => MaybePromise<void>;

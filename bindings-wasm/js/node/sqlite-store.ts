@@ -141,7 +141,7 @@ export class SqliteStore implements Store {
 	}
 
 	#append(runId: string, entry: Entry, previous?: string): void {
-		const line = (this.#compact ? entry.compact() : entry).lineAfter(runId, previous);
+		const line = (this.#compact ? entry.compact() : entry).encodeChained(runId, previous);
 		this.#db.prepare('INSERT INTO journal VALUES (?, ?, ?)').run(runId, entry.revision, line);
 	}
 

@@ -18,7 +18,7 @@ export interface MetricsOptions {
 	readonly countUnfinished?: CountUnfinished;
 }
 
-/** Counts and measures what a driver observes; `observe` is for its `onObserved`. */
+/** Counts and measures what a driver observes; `observe` is for its `onObservation`. */
 export class Metrics {
 	readonly #started;
 	readonly #ended;

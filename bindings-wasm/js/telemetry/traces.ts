@@ -16,7 +16,7 @@ import {
 	trace,
 } from '@opentelemetry/api';
 import { version } from '../public.js';
-import type { Observation, Ruled, Status } from '../types.js';
+import type { DecisionSummary, Observation, Status } from '../types.js';
 
 const SPANS: Partial<Record<Status, string>> = {
 	queued: 'turnlatch.slot_wait',
@@ -36,7 +36,7 @@ const MEMBERS = [
 	'code',
 ] as const;
 
-/** Tells a tracer what a driver observes; `observe` is for its `onObserved`. */
+/** Tells a tracer what a driver observes; `observe` is for its `onObservation`. */
 export class Traces {
 	readonly #tracer: Tracer;
 
@@ -94,7 +94,7 @@ function attributesOf(observation: Observation): Attributes {
 	return told;
 }
 
-function decided({ outcome, rule, code, warnings }: Ruled): Attributes {
+function decided({ outcome, rule, code, warnings }: DecisionSummary): Attributes {
 	return {
 		'turnlatch.outcome': outcome,
 		'turnlatch.rule': rule,

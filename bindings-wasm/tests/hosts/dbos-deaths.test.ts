@@ -66,7 +66,7 @@ scenario('no reply is lost while no worker lives', async (fleet, client) => {
 	await worker.send('SIGKILL');
 	const receipts = [await client.reply('ask-1', 1, '0.txt'), await client.reply('ask-1', 1, '1.txt')];
 	assert.deepEqual(
-		receipts.map(({ receipt }) => receipt),
+		receipts.map(({ kind }) => kind),
 		['accepted', 'stale'],
 	);
 	await client.cancel('ask-3');
@@ -120,7 +120,7 @@ for (const policy of ['fail', 'retry'] as const) {
 		await client.settled('hold-1');
 		assert.equal((await client.run('hold-1')).toJson(), before, 'nothing has come of the late report');
 		if (policy === 'retry') {
-			assert.equal((await client.reply('hold-1', 1, 'c.txt')).receipt, 'accepted');
+			assert.equal((await client.reply('hold-1', 1, 'c.txt')).kind, 'accepted');
 			assert.deepEqual((await client.wait('hold-1')).data, { file: 'c.txt' });
 		}
 		assert.equal(await zombie.close(), 0, zombie.errors);

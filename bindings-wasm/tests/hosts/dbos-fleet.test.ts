@@ -21,7 +21,7 @@ scenario('the limit of slots holds for all workers together', async (fleet, clie
 		runs.map(async (runId) => {
 			await client.start(plan(runId));
 			await client.wait(runId, 'waiting_user');
-			assert.equal((await client.reply(runId, 1, `${runId}.txt`)).receipt, 'accepted');
+			assert.equal((await client.reply(runId, 1, `${runId}.txt`)).kind, 'accepted');
 			assert.deepEqual((await client.wait(runId)).data, { file: `${runId}.txt` });
 		}),
 	);
@@ -48,7 +48,7 @@ scenario('the database restarts in the middle', async (fleet, client) => {
 	await client.wait('ask-2', 'waiting_user');
 	const restarted = server().restart();
 	// Asked while it is away, the driver waits for it; a reply is taken once.
-	assert.equal((await client.reply('ask-2', 1, 'c.txt')).receipt, 'accepted');
+	assert.equal((await client.reply('ask-2', 1, 'c.txt')).kind, 'accepted');
 	await restarted;
 	assert.deepEqual((await client.wait('ask-2')).data, { file: 'c.txt' });
 	// Both leases ended with the server. Once both are back, no worker can be taken for dead any more.
@@ -86,13 +86,13 @@ scenario('clients change runs and carry out nothing', async (fleet, client) => {
 	assert.equal((await client.view('ask-1')).status, 'queued');
 	await client.tell('ask-1', { type: 'slot_granted', slot_id: 'ask-1/s1' });
 	await client.tell('ask-1', { type: 'turn_finished', attempt_number: 1, text: hostile });
-	assert.equal((await client.reply('ask-1', 1, hostile)).receipt, 'accepted');
+	assert.equal((await client.reply('ask-1', 1, hostile)).kind, 'accepted');
 	await checked(client, 'ask-1');
 	const [record] = (await client.run('ask-1')).history();
 	assert.equal(record?.response, hostile);
 	const another = fleet.client();
 	await another.open();
-	assert.equal((await another.cancel('ask-1')).receipt, 'canceled');
+	assert.equal((await another.cancel('ask-1')).kind, 'canceled');
 	await another.close();
 	assert.equal((await client.wait('ask-1')).status, 'canceled');
 	assert.ok(!existsSync(join(fleet.folder, 'turns.log')));

@@ -70,7 +70,7 @@ played(
 		assert.equal(await driver.start(plan('ask-1')), 'ask-1');
 		assert.equal((await driver.wait('ask-1', 'waiting_user')).pending_interaction_id, 1);
 		assert.deepEqual(await driver.unfinished(), ['ask-1']);
-		assert.equal((await driver.reply('ask-1', 1, 'c.txt')).receipt, 'accepted');
+		assert.equal((await driver.reply('ask-1', 1, 'c.txt')).kind, 'accepted');
 		const view = await driver.wait('ask-1');
 		assert.deepEqual([view.status, view.data], ['succeeded', { file: 'c.txt' }]);
 		await driver.settled('ask-1');
@@ -94,10 +94,10 @@ played('every reply gets its receipt', async (driver) => {
 	const conflict = await driver.reply('ask-1', 1, 'x', { expected_revision: revision - 1 });
 	assert.equal(conflict.code, 'REVISION_CONFLICT');
 	const reply = (n: number, text = `${n}.txt`) => driver.reply('ask-1', 1, text, { idempotency_key: `key ${n}` });
-	const all = (await Promise.all([0, 1, 2, 3, 4, 5, 6, 7].map((n) => reply(n)))).map(({ receipt }) => receipt);
+	const all = (await Promise.all([0, 1, 2, 3, 4, 5, 6, 7].map((n) => reply(n)))).map(({ kind }) => kind);
 	assert.deepEqual(all.toSorted(), ['accepted', ...Array(7).fill('stale')]);
 	const winner = all.indexOf('accepted');
-	assert.equal((await reply(winner)).receipt, 'duplicate');
+	assert.equal((await reply(winner)).kind, 'duplicate');
 	assert.equal((await reply(winner, 'other')).code, 'IDEMPOTENCY_CONFLICT');
 	assert.deepEqual((await driver.wait('ask-1')).data, { file: `${winner}.txt` });
 	assert.equal((await driver.run('ask-1')).history().length, 1);
@@ -152,8 +152,8 @@ for (const moment of ['queued', 'running', 'waiting', 'sticky'] as const) {
 			await driver.start(plan(runId, moment === 'sticky' ? { interactive_profile: STICKY } : {}));
 			if (moment === 'running') await until(() => turns(folder).length > 0);
 			else if (moment !== 'queued') await driver.wait(runId, 'waiting_user');
-			assert.equal((await driver.cancel(runId, 'enough')).receipt, 'canceled');
-			assert.equal((await driver.cancel(runId)).receipt, 'already_ended');
+			assert.equal((await driver.cancel(runId, 'enough')).kind, 'canceled');
+			assert.equal((await driver.cancel(runId)).kind, 'already_ended');
 			await driver.settled(runId);
 			if (moment === 'queued') {
 				await driver.cancel('hold-0');

@@ -59,7 +59,7 @@ for (const [way, follower] of [
 		const agents = new Set(fleet.agents());
 		if (way === 'stop') assert.equal(await worker.close(), 0, worker.errors);
 		else await worker.send(way === 'kill' ? 'SIGKILL' : 'SIGSTOP');
-		for (const runId of CANCELED) assert.equal((await client.cancel(runId)).receipt, 'canceled');
+		for (const runId of CANCELED) assert.equal((await client.cancel(runId)).kind, 'canceled');
 		await fleet.worker(follower, { slots: SLOTS, ...QUICK_TAKEOVER });
 
 		assert.equal((await client.wait('hold-lost')).status, 'failed');

@@ -104,7 +104,7 @@ for (const loss of ['after the commit', 'before the commit'] as const) {
 		const asked = await driver.tell('r1', { type: 'turn_finished', attempt_number: 1, text: 'Which file?' });
 		assert.equal(asked.entry?.revision, 3);
 		way.loseTheNext(loss);
-		assert.equal((await driver.reply('r1', 1, 'b.txt')).receipt, 'accepted');
+		assert.equal((await driver.reply('r1', 1, 'b.txt')).kind, 'accepted');
 		assert.equal(way.losses, 3);
 		assert.equal((await driver.lines('r1')).length, 4);
 		const run = await driver.run('r1');

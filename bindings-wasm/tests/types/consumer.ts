@@ -1,7 +1,6 @@
 // What type checkers must accept and refuse: nothing here runs. `types.test.ts` compiles it as several consumers would.
 import {
 	AdmissionError,
-	type Answered,
 	admit,
 	CorePanicked,
 	codes,
@@ -15,6 +14,7 @@ import {
 	Journal,
 	type Note,
 	type Plan,
+	type Receipt,
 	Run,
 	replay,
 	type Status,
@@ -107,11 +107,11 @@ export async function aWholeRun(): Promise<void> {
 		run.apply({ type: 'slot_granted', slot_id: 'r1/s1' }, 1);
 		run.apply({ type: 'turn_finished', attempt_number: 1n, messages: [{ role: 'assistant', text: '?' }] }, 2n);
 	} catch (error) {
-		if (error instanceof EventRejectedError) console.log(error.details?.receipt);
+		if (error instanceof EventRejectedError) console.log(error.observation?.rejected);
 	}
 	const answered = run.reply(1, { any: ['data', 5n] }, 3, { idempotency_key: 'k', expected_revision: 3 });
-	same<typeof answered, Answered>(true);
-	if (answered.receipt.receipt === 'stale') console.log(answered.receipt.resolved?.resolved_at);
+	same<typeof answered.receipt, Receipt>(true);
+	if (answered.receipt.kind === 'stale') console.log(answered.receipt.resolved?.resolved_at);
 	console.log(run.pendingView().pending?.options.map((option) => option.label));
 	const [again, effects] = replay(plan, journal);
 	same<typeof effects, Effect[][]>(true);

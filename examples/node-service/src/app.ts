@@ -153,7 +153,7 @@ class Routes {
 		const methods = this.#routes.filter((route) => route.path.test(path)).map(({ method }) => method);
 		if (methods.length === 0) return new NotServed('PATH_UNKNOWN', 'there is nothing at this path');
 		const allow = [...new Set(methods)].sort().join(', ');
-		return new NotServed('METHOD_NOT_ALLOWED', `this path takes ${allow}`, { Allow: allow });
+		return new NotServed('METHOD_NOT_ALLOWED', `this path takes ${allow}`, { headers: { Allow: allow } });
 	}
 }
 

@@ -28,7 +28,7 @@ export class DbosHost implements Host {
 	#following: Promise<void> = Promise.resolve();
 	#stopping = false;
 
-	constructor({ settings, processes, changes, onObserved }: HostParts) {
+	constructor({ settings, processes, changes, onObservation }: HostParts) {
 		this.#settings = settings;
 		this.#changes = changes;
 		const { databaseUrl, slots, worker } = settings;
@@ -39,7 +39,7 @@ export class DbosHost implements Host {
 			executorId: worker,
 			onError: (runId, what, error, attempt) =>
 				log.warning`run ${runId}: ${what?.type ?? 'a turn'} failed (attempt ${attempt}): ${error}`,
-			onObserved,
+			onObservation,
 		});
 		this.#readers = new Pool({
 			connectionString: databaseUrl,

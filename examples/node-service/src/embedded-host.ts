@@ -23,7 +23,7 @@ export class EmbeddedHost implements Host {
 	readonly #making = new Map<string, Promise<void>>();
 	#stopping = false;
 
-	constructor({ settings, processes, changes, onObserved }: HostParts) {
+	constructor({ settings, processes, changes, onObservation }: HostParts) {
 		const file = join(settings.data, 'turnlatch.sqlite');
 		this.#store = new WatchedStore(file, changes, (runId) => this.#forgetSoon(runId));
 		this.#database = openDatabase(file);
@@ -36,7 +36,7 @@ export class EmbeddedHost implements Host {
 			store: this.#store,
 			onError: (runId, what, error, attempt) =>
 				log.warning`run ${runId}: ${what?.type ?? 'recovery'} failed (attempt ${attempt}): ${error}`,
-			onObserved,
+			onObservation,
 		});
 	}
 

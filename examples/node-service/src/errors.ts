@@ -1,16 +1,19 @@
 /** How the service says no: the core's codes with the core's HTTP statuses, in one form. */
 
-import { codes, type Receipt, AdmissionError, EventRejectedError, TurnlatchError } from 'turnlatch';
+import { AdmissionError, codes, type Receipt, TurnlatchError } from 'turnlatch';
 
 const HTTP = new Map(codes().map(({ code, http }) => [code, http]));
-const MEANINGS = new Map(codes().map(({ code, meaning }) => [code, meaning]));
 
-/** The service itself says no, before or beside the core. */
+/** The service does not serve a request: by its own rules, or because the run refused it. */
 export class NotServed extends TurnlatchError {
 	readonly headers: Readonly<Record<string, string>>;
 
-	constructor(code: string, message: string, headers: Readonly<Record<string, string>> = {}) {
-		super(code, message);
+	constructor(
+		code: string,
+		message: string,
+		{ details = null, headers = {} }: { details?: unknown; headers?: Readonly<Record<string, string>> } = {},
+	) {
+		super(code, message, details);
 		this.headers = headers;
 	}
 }
@@ -26,10 +29,10 @@ export interface JsonAnswer {
 	readonly text: string;
 }
 
-/** Throws the error of a request that was not taken although the run changed: a sticky wait's deadline had passed. */
+/** Throws the error of a request that the run refused. */
 export function checkTaken(receipt: Receipt): void {
-	const { code } = receipt;
-	if (code !== undefined) throw new EventRejectedError(code, MEANINGS.get(code) ?? code, receipt);
+	const { code, message = '' } = receipt;
+	if (code !== undefined) throw new NotServed(code, message, { details: receipt });
 }
 
 /** Data as JSON text without spaces. `JSON.stringify` alone refuses bigints, which is how large integers come. */

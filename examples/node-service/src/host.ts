@@ -1,7 +1,7 @@
 /** What the service needs of whoever drives its runs, and the hosts that there are. */
 
 import type { Journal, Plan, Receipt } from 'turnlatch';
-import type { OnObserved, Processes } from 'turnlatch/driver';
+import type { OnObservation, Processes } from 'turnlatch/driver';
 import type { Jobs } from './jobs.js';
 import type { NewFolder } from './run-folders.js';
 import type { Settings } from './settings.js';
@@ -50,7 +50,7 @@ export interface HostParts {
 	/** To be told of every change of a run. */
 	readonly changes: Changes;
 	/** To be told what is worth measuring. */
-	readonly onObserved: OnObserved;
+	readonly onObservation: OnObservation;
 }
 
 export type HostClass = new (parts: HostParts) => Host;

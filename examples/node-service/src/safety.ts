@@ -37,7 +37,7 @@ export function admitRequest({ headers, headersDistinct }: IncomingMessage, path
 		const known = isSame(Buffer.from(given.trim(), 'latin1'), Buffer.from(settings.token));
 		if (scheme.toLowerCase() !== 'bearer' || !known) {
 			const message = "send the service's token as a bearer token";
-			throw new NotServed('UNAUTHORIZED', message, { 'WWW-Authenticate': 'Bearer' });
+			throw new NotServed('UNAUTHORIZED', message, { headers: { 'WWW-Authenticate': 'Bearer' } });
 		}
 	}
 }
@@ -79,7 +79,7 @@ function bytesOf(request: IncomingMessage): Promise<Buffer> {
 			else if (size > BODY_BYTES + READ_PAST_BYTES) {
 				request.pause();
 				// Nobody reads on: the rest may never end.
-				reject(new NotServed(tooLarge.code, tooLarge.message, { Connection: 'close' }));
+				reject(new NotServed(tooLarge.code, tooLarge.message, { headers: { Connection: 'close' } }));
 			}
 		});
 		request.on('end', () => (size > BODY_BYTES ? reject(tooLarge) : resolve(Buffer.concat(chunks))));

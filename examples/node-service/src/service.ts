@@ -62,7 +62,7 @@ export class Service {
 			settings,
 			processes: this.#agents,
 			changes: this.changes,
-			onObserved: (observation) => this.telemetry.observe(observation),
+			onObservation: (observation) => this.telemetry.observe(observation),
 		});
 		this.telemetry = new Telemetry(process.env, () => this.host.countUnfinished());
 		this.listing = new Listing(this.host);
@@ -112,14 +112,14 @@ export class Service {
 		});
 	}
 
-	/** Hands a client's request to the run. The receipt, or the core's rejection. */
+	/** Hands a client's request to the run. Returns the receipt, or throws if the request was refused. */
 	tell(runId: string, kind: 'reply' | 'cancel', body: string): Promise<Receipt> {
 		const event = requestEventJson(kind, body);
 		return this.#working(async () => {
 			const receipt = await this.host.tell(runId, event);
 			if (receipt === undefined) throw new Error('requests get receipts');
 			checkTaken(receipt);
-			log.info`run ${runId} took a ${kind}: ${receipt.receipt}`;
+			log.info`run ${runId} took a ${kind}: ${receipt.kind}`;
 			return receipt;
 		});
 	}

@@ -31,7 +31,7 @@ export class Telemetry {
 		this.#traces = new Traces(this.#provider);
 	}
 
-	/** For the driver's `onObserved`. */
+	/** For the driver's `onObservation`. */
 	observe(observation: Observation): void {
 		this.#metrics.observe(observation);
 		this.#traces?.observe(observation);

@@ -48,7 +48,7 @@ export class ApiError extends Error {
 	/** What became of a reply or a cancel that was refused. */
 	get receipt(): Receipt | undefined {
 		const { details } = this;
-		return typeof details === 'object' && details !== null && 'receipt' in details ? (details as Receipt) : undefined;
+		return typeof details === 'object' && details !== null && 'kind' in details ? (details as Receipt) : undefined;
 	}
 
 	/** What admission found wrong. */

@@ -22,8 +22,8 @@ export function outputText(plan: Plan, line: string, decision: Decision): string
 	if (event.output !== undefined) return JSON.stringify(event.output);
 	const wanted = fingerprint(decision);
 	return candidates(textsOf(event)).find((candidate) => {
-		const judged = evaluateTurn(plan, { text: candidate });
-		return judged.decision.evidence.source === 'whole_text' && fingerprint(judged.decision) === wanted;
+		const found = evaluateTurn(plan, { text: candidate }).decision;
+		return found.evidence.source === 'whole_text' && fingerprint(found) === wanted;
 	});
 }
 

@@ -30,11 +30,11 @@ export function Prediction({
 		return (
 			<p id={id} class="prediction" data-good="true">
 				<Icon name="succeeded" />
-				{receipt.receipt === 'duplicate' ? (
+				{receipt.kind === 'duplicate' ? (
 					<span>Was taken already; sending it again changes nothing.</span>
 				) : (
 					<span>
-						Would be {receipt.receipt}: the run would be {STATUS_WORDS[receipt.status].toLowerCase()}. Sends{' '}
+						Would be {receipt.kind}: the run would be {STATUS_WORDS[receipt.status].toLowerCase()}. Sends{' '}
 						<q dir="auto">{shortened(sends)}</q>
 					</span>
 				)}
@@ -68,7 +68,7 @@ export function Refusal({ error }: { error: ApiError }) {
 export function Taken({ receipt }: { receipt: Receipt }) {
 	return (
 		<p class="taken" role="status">
-			<Icon name="succeeded" /> Your answer to question {receipt.interaction_id} was {receipt.receipt}, as revision{' '}
+			<Icon name="succeeded" /> Your answer to question {receipt.interaction_id} was {receipt.kind}, as revision{' '}
 			{receipt.revision}.
 		</p>
 	);
