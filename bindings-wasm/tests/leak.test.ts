@@ -24,12 +24,13 @@ test('a million runs leave the memory as it was', () => {
 	console.log(`${RUNS} runs, ${before} bytes before and after`);
 });
 
-test('whole lives with errors, copies and replies leave the memory as it was', () => {
+test('whole lives with errors, refusals, copies and replies leave the memory as it was', () => {
 	const live = () => {
 		const run = waitingRun();
 		const copy = run.copy();
 		copy.reply(1, 'x'.repeat(1_000), 3);
-		assert.throws(() => run.apply({ type: 'reply', interaction_id: 9, response: 'x' }, 3));
+		assert.equal(run.reply(9, 'x', 3).receipt.kind, 'unknown');
+		assert.throws(() => run.apply({ type: 'turn_finished', attempt_number: 9 }, 3));
 		assert.throws(() => run.applyJson('{', 3));
 		assert.throws(() => Run.fromJson('{}'));
 		Run.fromJson(copy.toJson()).free();

@@ -3,7 +3,7 @@
 import { realpathSync } from 'node:fs';
 import { cp, lstat, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { describeSkill, type ExecutionMode, type Skill, type Plan, appendInstructions } from 'turnlatch';
+import { appendInstructions, describeSkill, type ExecutionMode, type Plan, type Skill } from 'turnlatch';
 import { NotServed } from './errors.js';
 import { inWords, log } from './log.js';
 import { isIn, realFileIn, realPath } from './paths.js';
