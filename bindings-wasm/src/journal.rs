@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use turnlatch::json::json_text;
-use turnlatch::persist::JournalEntry;
+use turnlatch::types::JournalEntry;
 use turnlatch::{Effect, Journal};
 use wasm_bindgen::prelude::*;
 

@@ -11,21 +11,20 @@ mod skill;
 
 use std::sync::Arc;
 
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::json::strict::from_value;
 use crate::json::{self, Map, Value, json_text};
 use crate::schema::{Check, OutputSchema};
 use crate::text;
 use crate::types::codes::{Code, Note};
 use crate::types::limits::Limits;
-use crate::types::plan::{DEFAULT_SESSION_TIMEOUT_SEC, Mode};
+use crate::types::plan::Mode;
 use manifest::ParsedSkill;
 pub use plan::{Plan, PlanSettings};
+use request::Options;
+pub use request::RunRequest;
 pub(crate) use request::read_request;
-pub use request::{InteractiveProfile, RunRequest};
 pub use skill::{SchemaTexts, Skill};
 
 /// What the host brings along.
@@ -110,44 +109,40 @@ pub fn admit(skill: &Skill, request: &RunRequest, host: &HostSettings) -> Result
     for name in host.limits.problems() {
         problems.push(Problem::new(Code::OptionInvalid, format!("limits/{name}"), "the limit is out of range"));
     }
-    let request = request.checked(&mut problems);
+    let options = Options::read(request, &mut problems);
     let skill = ParsedSkill::read(skill, host, &mut problems);
     // What could not be read at all has been reported, and nothing else can be said about it.
-    if let Some(request) = &request {
-        check_mode(request, &skill, &mut problems);
-        check_engine(request.engine.trim(), &skill, &mut problems);
-        request.check_options(&mut problems);
-        // `null` is data, too, but no value of an optional field.
-        let [input, parameter] = [("input", &request.input), ("parameter", &request.parameter)]
-            .map(|(name, given)| given.as_ref().or(request.unread.get(name)));
-        check_input("input", input, skill.input_schema.as_ref(), &mut problems);
-        check_input("parameter", parameter, skill.parameter_schema.as_ref(), &mut problems);
+    if let Some(options) = &options {
+        check_mode(options, &skill, &mut problems);
+        check_engine(options, &skill, &mut problems);
+        options.check_settings(&mut problems);
+        check_input("input", options.input.as_ref(), skill.input_schema.as_ref(), &mut problems);
+        check_input("parameter", options.parameter.as_ref(), skill.parameter_schema.as_ref(), &mut problems);
     }
-    let request = match request {
-        Some(request) if problems.is_empty() => request,
+    let options = match options {
+        Some(options) if problems.is_empty() => options,
         _ => return Err(AdmissionError::of(problems)),
     };
 
-    let execution_mode = request.execution_mode.unwrap_or_default();
-    let mut warnings = Vec::new();
-    let session_timeout_sec = request.timeout(&mut warnings).unwrap_or(DEFAULT_SESSION_TIMEOUT_SEC);
+    let execution_mode = options.execution_mode.unwrap_or_default();
+    let mut warnings = options.warnings;
     warnings.extend(skill.warnings);
     warnings.extend(lint::gate_warnings(execution_mode, skill.output_schema.as_ref()));
     let settings = PlanSettings {
-        engine: request.engine.trim().to_owned(),
+        engine: options.engine,
         execution_mode,
-        require_user_reply: request.interactive_require_user_reply.unwrap_or(true),
-        session_timeout_sec,
-        profile: request.interactive_profile.unwrap_or_default().kind,
+        require_user_reply: options.require_user_reply,
+        session_timeout_sec: options.session_timeout_sec,
+        profile: options.profile,
         max_attempt: skill.max_attempt.filter(|_| execution_mode == Mode::Interactive),
-        soft_completion: request.soft_completion.unwrap_or_default(),
-        interrupted_turn: request.interrupted_turn.unwrap_or_default(),
+        soft_completion: options.soft_completion,
+        interrupted_turn: options.interrupted_turn,
         required_artifacts: skill.required_artifacts,
         output_schema: skill.output_schema,
         limits: host.limits,
         warnings,
     };
-    Ok(Arc::new(Plan::new(request.run_id, settings)))
+    Ok(Arc::new(Plan::new(options.run_id, settings)))
 }
 
 /// What can be asked of a skill, for somebody who wants to choose (ADM-13).
@@ -188,10 +183,9 @@ pub(crate) fn is_run_id(text: &str) -> bool {
 }
 
 /// ADM-2. A mode or manifest that could not be read has been reported already.
-fn check_mode(request: &RunRequest, skill: &ParsedSkill, problems: &mut Vec<Problem>) {
-    let Some(declared) = &skill.execution_modes else { return };
-    let requested = request.execution_mode.unwrap_or_default();
-    if !request.unread.contains_key("execution_mode") && !declared.contains(&requested) {
+fn check_mode(options: &Options, skill: &ParsedSkill, problems: &mut Vec<Problem>) {
+    let (Some(requested), Some(declared)) = (options.execution_mode, &skill.execution_modes) else { return };
+    if !declared.contains(&requested) {
         let names: Vec<_> = declared.iter().map(|mode| mode.as_str()).collect();
         let message = format!("the skill declares {}, not `{}`", name_list(&names), requested.as_str());
         let mut problem = Problem::new(Code::SkillExecutionModeUnsupported, "request/execution_mode", message);
@@ -201,20 +195,19 @@ fn check_mode(request: &RunRequest, skill: &ParsedSkill, problems: &mut Vec<Prob
 }
 
 /// ADM-3.
-fn check_engine(engine: &str, skill: &ParsedSkill, problems: &mut Vec<Problem>) {
-    if engine.is_empty() {
+fn check_engine(options: &Options, skill: &ParsedSkill, problems: &mut Vec<Problem>) {
+    if options.engine.is_empty() {
         problems.push(Problem::new(Code::OptionInvalid, "request/engine", "expected the name of an engine"));
         return;
     }
-    let Some(engines) = skill.engines.as_ref().filter(|engines| !engines.effective.iter().any(|name| name == engine))
-    else {
+    let Some(engines) = skill.engines.as_ref().filter(|engines| !engines.effective.contains(&options.engine)) else {
         return;
     };
     let effective: Vec<_> = engines.effective.iter().map(String::as_str).collect();
-    let message = format!("{} is not among {}", text::quoted(engine), name_list(&effective));
+    let message = format!("{} is not among {}", text::quoted(&options.engine), name_list(&effective));
     let mut problem = Problem::new(Code::SkillEngineUnsupported, "request/engine", message);
     problem.details = Some(json!({
-        "requested": engine,
+        "requested": options.engine,
         "declared": engines.declared,
         "unsupported": engines.unsupported,
         "effective": engines.effective,
@@ -263,34 +256,3 @@ pub(crate) fn read_object(text: &str, depth: usize, code: Code, path: &str, what
     };
     Err(Box::new(Problem::new(code, path, message)))
 }
-
-/// The data of a type as the members of an object.
-fn members<T: Serialize>(data: &T) -> Map {
-    match serde_json::to_value(data) {
-        Ok(Value::Object(members)) => members,
-        _ => Map::new(),
-    }
-}
-
-/// The members that a type takes, and those that it does not take. Each is tried alone, so that one does not spoil another.
-fn typed_members<T: DeserializeOwned + Default + PartialEq>(members: Map) -> (T, Map) {
-    let (typed, unread): (Map, Map) = members.into_iter().partition(|(name, value)| {
-        let member = Map::from_iter([(name.clone(), value.clone())]);
-        // The type ignores a member that it does not know, and stays the default.
-        from_value::<T>(Value::Object(member)).is_ok_and(|data| data != T::default())
-    });
-    (from_value(Value::Object(typed)).unwrap_or_default(), unread)
-}
-
-/// Methods that set a field, for requests and skills that are written in Rust.
-macro_rules! setters {
-    ($($name:ident($argument:ident: $type:ty) => $field:ident = $value:expr;)*) => {$(
-        #[doc = concat!("Sets [`", stringify!($field), "`](field@Self::", stringify!($field), ").")]
-        #[must_use]
-        pub fn $name(mut self, $argument: $type) -> Self {
-            self.$field = Some($value);
-            self
-        }
-    )*};
-}
-use setters;

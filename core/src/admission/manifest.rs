@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::request::{nearest, runtime_options};
-use super::skill::{Skill, turns};
-use super::{HostSettings, Problem, found, members};
-use crate::json::{Map, Value, json_text};
+use super::request::{RUNTIME_OPTIONS, nearest};
+use super::{HostSettings, Problem, Skill, found};
+use crate::json::{self, Map, Value, json_text};
 use crate::schema::OutputSchema;
 use crate::text;
 use crate::types::codes::{Code, Note};
@@ -35,9 +34,8 @@ impl ParsedSkill {
     pub(super) fn read(skill: &Skill, host: &HostSettings, problems: &mut Vec<Problem>) -> ParsedSkill {
         problems.extend(skill.fault.as_deref().cloned());
         let is_readable = skill.fault.is_none();
-        let runner = members(skill);
         let texts = &skill.schema_texts;
-        let mut reader = Reader { runner: &runner, host, problems, warnings: Vec::new() };
+        let mut reader = Reader { runner: &skill.runner, host, problems, warnings: Vec::new() };
         reader.unknown_members();
         ParsedSkill {
             // What a manifest that cannot be read would have declared is not known.
@@ -124,7 +122,8 @@ impl<'a> Reader<'a> {
 
     fn max_attempt(&mut self) -> Option<u32> {
         let value = self.runner.get("max_attempt")?;
-        let number = turns(value);
+        let number =
+            json::whole_number(value).and_then(|number| u32::try_from(number).ok()).filter(|number| *number >= 1);
         if number.is_none() {
             self.refuse("max_attempt", format!("expected a whole number from 1 to {}, {}", u32::MAX, found(value)));
         }
@@ -203,7 +202,7 @@ fn invalid(path: impl Into<String>, message: impl Into<String>) -> Problem {
 
 /// Says what a member may be meant for, if its name says so. Other members are the skill's own business.
 fn unknown_member(name: &str) -> Option<Note> {
-    let hint = match (nearest(name, MEMBERS), nearest(name, runtime_options())) {
+    let hint = match (nearest(name, &MEMBERS), nearest(name, &RUNTIME_OPTIONS)) {
         (Some(near), Some(option)) if option == name => {
             format!("did you mean `{near}`? `{option}` belongs in the request")
         }

@@ -1,17 +1,23 @@
 //! What a client asks for (ADM-1, ADM-4, ADM-5).
 
-use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
-use super::{Problem, found, is_run_id, members, read_object, setters, typed_members};
+use super::{Problem, found, is_run_id, read_object};
 use crate::json::strict::from_value;
 use crate::json::{self, Map, Value};
 use crate::text;
 use crate::types::codes::{Code, Note};
 use crate::types::limits::Limits;
-use crate::types::plan::{InterruptedTurn, MAX_SESSION_TIMEOUT_SEC, Mode, Profile, SoftCompletion};
+use crate::types::plan::{
+    DEFAULT_SESSION_TIMEOUT_SEC, InterruptedTurn, MAX_SESSION_TIMEOUT_SEC, Mode, Profile, SoftCompletion,
+};
 
 /// What a client asks for: the run's id, the engine and the options of the run. What is absent has its default.
+///
+/// It is the JSON object that a client sends, and is checked by [`admit`](crate::admit), which reports every problem of it
+/// and of the skill at once, with its path.
 ///
 /// ```
 /// use turnlatch::{Mode, RunRequest};
@@ -23,132 +29,81 @@ use crate::types::plan::{InterruptedTurn, MAX_SESSION_TIMEOUT_SEC, Mode, Profile
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(transparent)]
 pub struct RunRequest {
-    /// Members of a text that are no option, or whose value is invalid. They come first, so that the fields replace them.
-    #[serde(flatten, skip_deserializing)]
-    pub(super) unread: Map,
-    /// Why a text could not be read at all.
+    members: Map,
+    /// Why a text could not be read.
     #[serde(skip)]
     fault: Option<Box<Problem>>,
-    /// The run's id: 1 to 128 of the characters A-Z a-z 0-9 . _ : - beginning with a letter or digit.
-    #[serde(deserialize_with = "run_id", skip_serializing_if = "String::is_empty")]
-    pub run_id: String,
-    /// The engine that runs the turns.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub engine: String,
-    /// Whether the run may ask; auto if absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub execution_mode: Option<Mode>,
-    /// Strict: only a reply continues an interactive run; true if absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub interactive_require_user_reply: Option<bool>,
-    /// How long a wait lasts where it has a deadline; 20 minutes if absent.
-    #[serde(deserialize_with = "session_timeout", skip_serializing_if = "Option::is_none")]
-    pub session_timeout_sec: Option<u64>,
-    /// What happens to the agent's process while the run waits.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub interactive_profile: Option<InteractiveProfile>,
-    /// When a valid output without a marker completes an interactive run.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub soft_completion: Option<SoftCompletion>,
-    /// What happens to a turn whose process was lost.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub interrupted_turn: Option<InterruptedTurn>,
-    /// What the skill works on, for its input schema.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub input: Option<Value>,
-    /// How it works, for its parameter schema.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub parameter: Option<Value>,
-}
-
-/// The option `interactive_profile`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct InteractiveProfile {
-    /// What happens to the agent's process while the run waits.
-    pub kind: Profile,
 }
 
 impl RunRequest {
-    /// A request for a run in auto mode.
+    /// A request for a run in mode `auto`.
     #[must_use]
     pub fn new(run_id: impl Into<String>, engine: impl Into<String>) -> RunRequest {
-        RunRequest { run_id: run_id.into(), engine: engine.into(), ..RunRequest::default() }
+        RunRequest::default().with("run_id", run_id.into().into()).with("engine", engine.into().into())
     }
 
-    /// Reads the text of a request.
-    ///
-    /// What cannot be read is kept, so that [`admit`](crate::admit) reports every problem of the request and of the skill at
-    /// once.
+    /// Reads the text of a request. If it cannot be read, [`admit`](crate::admit) says why.
     #[must_use]
     pub fn from_json(text: &str) -> RunRequest {
         match read_request(text) {
-            Ok(members) => RunRequest::read(members),
+            Ok(members) => RunRequest { members, fault: None },
             Err(problem) => RunRequest { fault: Some(problem), ..RunRequest::default() },
         }
     }
 
-    fn read(members: Map) -> RunRequest {
-        let (request, unread) = typed_members(members);
-        RunRequest { unread, ..request }
+    /// Whether the run may ask.
+    #[must_use]
+    pub fn mode(self, mode: Mode) -> RunRequest {
+        self.with("execution_mode", json!(mode))
     }
 
-    setters! {
-        mode(mode: Mode) => execution_mode = mode;
-        require_user_reply(strict: bool) => interactive_require_user_reply = strict;
-        session_timeout_sec(seconds: u64) => session_timeout_sec = seconds;
-        profile(kind: Profile) => interactive_profile = InteractiveProfile { kind };
-        soft_completion(when: SoftCompletion) => soft_completion = when;
-        interrupted_turn(then: InterruptedTurn) => interrupted_turn = then;
-        input(input: Value) => input = input;
-        parameter(parameter: Value) => parameter = parameter;
+    /// Strict: only a reply continues an interactive run. True if not set.
+    #[must_use]
+    pub fn require_user_reply(self, strict: bool) -> RunRequest {
+        self.with("interactive_require_user_reply", strict.into())
     }
 
-    /// The request with its fields checked as those of a text are: what is invalid is in `unread`. None if it is no object.
-    pub(super) fn checked(&self, problems: &mut Vec<Problem>) -> Option<RunRequest> {
-        if let Some(problem) = self.fault.as_deref() {
-            problems.push(problem.clone());
-            return None;
-        }
-        let request = RunRequest::read(members(self));
-        if request.run_id.is_empty() {
-            let given = request.unread.get("run_id").unwrap_or(&Value::Null);
-            problems.push(invalid(Code::RunIdInvalid, "run_id", RUN_ID, given));
-        }
-        if let Some(given) = request.unread.get("execution_mode") {
-            problems.push(invalid(Code::ExecutionModeInvalid, "execution_mode", "`auto` or `interactive`", given));
-        }
-        Some(request)
+    /// How long a wait lasts where it has a deadline. 20 minutes if not set.
+    #[must_use]
+    pub fn session_timeout_sec(self, seconds: u64) -> RunRequest {
+        self.with("session_timeout_sec", seconds.into())
     }
 
-    /// What is wrong with single options of a checked request. These problems come after those of the skill, which matter more.
-    pub(super) fn check_options(&self, problems: &mut Vec<Problem>) {
-        for name in self.unread.keys().filter(|name| !options().any(|option| option == *name)) {
-            problems.push(unknown_option("request", name, options()));
-        }
-        for (name, expected) in SETTINGS {
-            match self.unread.get(*name) {
-                Some(Value::Object(members)) if *name == "interactive_profile" => check_profile(members, problems),
-                Some(given) if !(OLDER_TIMEOUTS.contains(name) && seconds(given).is_some()) => {
-                    problems.push(invalid(Code::OptionInvalid, name, expected, given));
-                }
-                _ => {}
-            }
-        }
+    /// What happens to the agent's process while the run waits.
+    #[must_use]
+    pub fn profile(self, kind: Profile) -> RunRequest {
+        self.with("interactive_profile", json!({ "kind": kind }))
     }
 
-    /// The new spelling wins; of the older ones the first that is there.
-    pub(super) fn timeout(&self, warnings: &mut Vec<Note>) -> Option<u64> {
-        let mut chosen = self.session_timeout_sec;
-        for name in OLDER_TIMEOUTS {
-            let Some(given) = self.unread.get(name) else { continue };
-            let message = format!("`{name}` is an older spelling of `session_timeout_sec`");
-            warnings.push(Note::new(Code::DeprecatedOption, message));
-            chosen = chosen.or(seconds(given));
-        }
-        chosen
+    /// When a valid output without a marker completes an interactive run.
+    #[must_use]
+    pub fn soft_completion(self, when: SoftCompletion) -> RunRequest {
+        self.with("soft_completion", json!(when))
+    }
+
+    /// What happens to a turn whose process was lost.
+    #[must_use]
+    pub fn interrupted_turn(self, then: InterruptedTurn) -> RunRequest {
+        self.with("interrupted_turn", json!(then))
+    }
+
+    /// What the skill works on, for its input schema.
+    #[must_use]
+    pub fn input(self, input: Value) -> RunRequest {
+        self.with("input", input)
+    }
+
+    /// How it works, for its parameter schema.
+    #[must_use]
+    pub fn parameter(self, parameter: Value) -> RunRequest {
+        self.with("parameter", parameter)
+    }
+
+    fn with(mut self, name: &str, value: Value) -> RunRequest {
+        self.members.insert(name.to_owned(), value);
+        self
     }
 }
 
@@ -157,52 +112,172 @@ pub(crate) fn read_request(text: &str) -> Result<Map, Box<Problem>> {
     read_object(text, Limits::MAX_JSON_DEPTH, Code::RequestMalformed, "request", "request")
 }
 
-fn check_profile(members: &Map, problems: &mut Vec<Problem>) {
-    for name in members.keys().filter(|name| *name != "kind") {
-        problems.push(unknown_option("request/interactive_profile", name, ["kind"]));
+/// A request as far as it could be read.
+pub(super) struct Options {
+    pub(super) run_id: String,
+    /// Empty where there is none.
+    pub(super) engine: String,
+    /// `None` where there is a problem.
+    pub(super) execution_mode: Option<Mode>,
+    pub(super) require_user_reply: bool,
+    pub(super) session_timeout_sec: u64,
+    pub(super) profile: Profile,
+    pub(super) soft_completion: SoftCompletion,
+    pub(super) interrupted_turn: InterruptedTurn,
+    pub(super) input: Option<Value>,
+    pub(super) parameter: Option<Value>,
+    pub(super) warnings: Vec<Note>,
+    /// Problems of single options: they come after those of the skill, which matter more.
+    settings_problems: Vec<Problem>,
+}
+
+impl Options {
+    /// Nothing where the request is no object at all.
+    pub(super) fn read(request: &RunRequest, problems: &mut Vec<Problem>) -> Option<Options> {
+        if let Some(problem) = request.fault.as_deref() {
+            problems.push(problem.clone());
+            return None;
+        }
+        let members = &request.members;
+        let mut reader = Reader { members, problems: Vec::new(), settings_problems: Vec::new(), warnings: Vec::new() };
+        reader.unknown_options();
+        let options = Options {
+            run_id: reader.run_id(),
+            engine: reader.engine(),
+            execution_mode: reader.execution_mode(),
+            require_user_reply: reader.require_user_reply(),
+            session_timeout_sec: reader.session_timeout_sec(),
+            profile: reader.profile(),
+            soft_completion: reader.choice("soft_completion", "`unless_asking`, `always` or `never`"),
+            interrupted_turn: reader.choice("interrupted_turn", "`fail` or `retry`"),
+            input: members.get("input").cloned(),
+            parameter: members.get("parameter").cloned(),
+            warnings: std::mem::take(&mut reader.warnings),
+            settings_problems: std::mem::take(&mut reader.settings_problems),
+        };
+        problems.append(&mut reader.problems);
+        Some(options)
     }
-    if let Some(kind) = members.get("kind").filter(|kind| from_value::<Profile>((*kind).clone()).is_err()) {
-        problems.push(invalid(
-            Code::OptionInvalid,
-            "interactive_profile/kind",
-            "`resumable` or `sticky_process`",
-            kind,
-        ));
+
+    pub(super) fn check_settings(&self, problems: &mut Vec<Problem>) {
+        problems.extend(self.settings_problems.iter().cloned());
     }
 }
 
-fn invalid(code: Code, option: &str, expected: &str, given: &Value) -> Problem {
-    Problem::new(code, format!("request/{option}"), format!("expected {expected}, {}", found(given)))
+struct Reader<'a> {
+    members: &'a Map,
+    problems: Vec<Problem>,
+    settings_problems: Vec<Problem>,
+    warnings: Vec<Note>,
 }
 
-fn unknown_option<'k>(parent: &str, name: &str, known: impl IntoIterator<Item = &'k str>) -> Problem {
+impl Reader<'_> {
+    fn run_id(&mut self) -> String {
+        let run_id = self.members.get("run_id").and_then(Value::as_str).unwrap_or_default();
+        if !is_run_id(run_id) {
+            let message = format!(
+                "expected 1 to 128 of the characters A-Z a-z 0-9 . _ : - beginning with a letter or digit, {}",
+                found(self.members.get("run_id").unwrap_or(&Value::Null))
+            );
+            self.problems.push(Problem::new(Code::RunIdInvalid, "request/run_id", message));
+        }
+        run_id.to_owned()
+    }
+
+    fn engine(&self) -> String {
+        self.members.get("engine").and_then(Value::as_str).map(str::trim).unwrap_or_default().to_owned()
+    }
+
+    fn execution_mode(&mut self) -> Option<Mode> {
+        let Some(value) = self.members.get("execution_mode") else { return Some(Mode::default()) };
+        let mode = from_value(value.clone()).ok();
+        if mode.is_none() {
+            let message = format!("expected `auto` or `interactive`, {}", found(value));
+            self.problems.push(Problem::new(Code::ExecutionModeInvalid, "request/execution_mode", message));
+        }
+        mode
+    }
+
+    fn require_user_reply(&mut self) -> bool {
+        match self.members.get("interactive_require_user_reply") {
+            None => true,
+            Some(Value::Bool(strict)) => *strict,
+            Some(other) => {
+                self.invalid("interactive_require_user_reply", "true or false", other);
+                true
+            }
+        }
+    }
+
+    /// The new spelling wins; of the older ones the first that is there. All of them must make sense.
+    fn session_timeout_sec(&mut self) -> u64 {
+        let mut chosen = None;
+        for name in TIMEOUT_SPELLINGS {
+            let Some(value) = self.members.get(name) else { continue };
+            if name != SESSION_TIMEOUT {
+                let message = format!("`{name}` is an older spelling of `{SESSION_TIMEOUT}`");
+                self.warnings.push(Note::new(Code::DeprecatedOption, message));
+            }
+            let seconds = json::whole_number(value).filter(|seconds| (1..=MAX_SESSION_TIMEOUT_SEC).contains(seconds));
+            if seconds.is_none() {
+                let expected = format!("a whole number of seconds from 1 to {MAX_SESSION_TIMEOUT_SEC}");
+                self.invalid(name, &expected, value);
+            }
+            chosen = chosen.or(seconds);
+        }
+        chosen.unwrap_or(DEFAULT_SESSION_TIMEOUT_SEC)
+    }
+
+    fn profile(&mut self) -> Profile {
+        let Some(value) = self.members.get("interactive_profile") else { return Profile::default() };
+        let Value::Object(members) = value else {
+            self.invalid("interactive_profile", "an object with `kind`", value);
+            return Profile::default();
+        };
+        for name in members.keys().filter(|name| *name != "kind") {
+            self.settings_problems.push(unknown_option("request/interactive_profile", name, &["kind"]));
+        }
+        let Some(kind) = members.get("kind") else { return Profile::default() };
+        from_value(kind.clone()).unwrap_or_else(|_| {
+            self.invalid("interactive_profile/kind", "`resumable` or `sticky_process`", kind);
+            Profile::default()
+        })
+    }
+
+    fn choice<T: DeserializeOwned + Default>(&mut self, name: &str, expected: &str) -> T {
+        let Some(value) = self.members.get(name) else { return T::default() };
+        from_value(value.clone()).unwrap_or_else(|_| {
+            self.invalid(name, expected, value);
+            T::default()
+        })
+    }
+
+    fn unknown_options(&mut self) {
+        for name in self.members.keys().filter(|name| !KNOWN_OPTIONS.contains(&name.as_str())) {
+            self.settings_problems.push(unknown_option("request", name, &KNOWN_OPTIONS));
+        }
+    }
+
+    fn invalid(&mut self, option: &str, expected: &str, value: &Value) {
+        let message = format!("expected {expected}, {}", found(value));
+        self.settings_problems.push(Problem::new(Code::OptionInvalid, format!("request/{option}"), message));
+    }
+}
+
+fn unknown_option(parent: &str, name: &str, known: &[&str]) -> Problem {
     let hint = nearest(name, known).map(|nearest| format!("; did you mean `{nearest}`?")).unwrap_or_default();
     let message = format!("{} is not an option{hint}", text::quoted(name));
     Problem::new(Code::OptionUnknown, format!("{parent}/{}", text::pointer_step(name)), message)
 }
 
-fn run_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    let run_id = String::deserialize(deserializer)?;
-    if is_run_id(&run_id) { Ok(run_id) } else { Err(D::Error::custom(format!("must be {RUN_ID}"))) }
-}
-
-fn session_timeout<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
-    let seconds = seconds(&Value::deserialize(deserializer)?);
-    seconds.map(Some).ok_or_else(|| D::Error::custom(format!("must be {SECONDS}")))
-}
-
-fn seconds(value: &Value) -> Option<u64> {
-    json::whole_number(value).filter(|seconds| (1..=MAX_SESSION_TIMEOUT_SEC).contains(seconds))
-}
-
 /// The known name that is the fewest changes away, if it is near enough to be meant.
-pub(super) fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+pub(super) fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     if name.len() > 64 {
         return None;
     }
-    let near = |candidate: &'k str| (distance(name, candidate), candidate);
+    let near = |candidate: &&'k str| (distance(name, candidate), *candidate);
     known
-        .into_iter()
+        .iter()
         .map(near)
         .min()
         .filter(|(changes, _)| *changes <= 2.max(name.len() / 3))
@@ -229,31 +304,26 @@ fn distance(left: &str, right: &str) -> usize {
     row.last().copied().unwrap_or_default()
 }
 
-/// The names of all options.
-fn options() -> impl Iterator<Item = &'static str> {
-    ["run_id", "input", "parameter"].into_iter().chain(runtime_options())
-}
-
+const SESSION_TIMEOUT: &str = "session_timeout_sec";
+/// The current spelling, and the older ones in the order in which they are read.
+const TIMEOUT_SPELLINGS: [&str; 4] =
+    [SESSION_TIMEOUT, "interactive_wait_timeout_sec", "hard_wait_timeout_sec", "wait_timeout_sec"];
+const KNOWN_OPTIONS: [&str; 13] = {
+    let [a, b, c, d, e, f, g, h, i, j] = RUNTIME_OPTIONS;
+    ["run_id", a, b, c, d, e, f, g, h, i, j, "input", "parameter"]
+};
 /// Options that cannot be meant otherwise where a manifest has them. `run_id`, `input` and `parameter` can.
-pub(super) fn runtime_options() -> impl Iterator<Item = &'static str> {
-    ["engine", "execution_mode"].into_iter().chain(SETTINGS.iter().map(|(name, _)| *name))
-}
-
-const RUN_ID: &str = "1 to 128 of the characters A-Z a-z 0-9 . _ : - beginning with a letter or digit";
-/// Up to [`MAX_SESSION_TIMEOUT_SEC`].
-const SECONDS: &str = "a whole number of seconds from 1 to 315360000";
-/// Older spellings of `session_timeout_sec`, in the order in which they are read.
-const OLDER_TIMEOUTS: [&str; 3] = ["interactive_wait_timeout_sec", "hard_wait_timeout_sec", "wait_timeout_sec"];
-/// The options that are independent of the skill, and what each expects.
-const SETTINGS: &[(&str, &str)] = &[
-    ("interactive_require_user_reply", "true or false"),
-    ("session_timeout_sec", SECONDS),
-    ("interactive_wait_timeout_sec", SECONDS),
-    ("hard_wait_timeout_sec", SECONDS),
-    ("wait_timeout_sec", SECONDS),
-    ("interactive_profile", "an object with `kind`"),
-    ("soft_completion", "`unless_asking`, `always` or `never`"),
-    ("interrupted_turn", "`fail` or `retry`"),
+pub(super) const RUNTIME_OPTIONS: [&str; 10] = [
+    "engine",
+    "execution_mode",
+    "interactive_require_user_reply",
+    "session_timeout_sec",
+    "interactive_wait_timeout_sec",
+    "hard_wait_timeout_sec",
+    "wait_timeout_sec",
+    "interactive_profile",
+    "soft_completion",
+    "interrupted_turn",
 ];
 
 #[cfg(test)]

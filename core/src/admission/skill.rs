@@ -1,18 +1,18 @@
 //! What a skill declares (ADM-6).
 
-use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
-use super::{Problem, read_object, setters, typed_members};
-use crate::json::{self, Map, Value};
+use super::{Problem, read_object};
+use crate::json::{Map, Value};
 use crate::types::codes::Code;
 use crate::types::limits::Limits;
 use crate::types::plan::Mode;
 
 /// What a skill declares: its `runner.json`, as which it serializes, and its schemas.
 ///
-/// Nothing is checked before [`admit`](crate::admit) and [`describe_skill`](super::describe_skill), which report every
-/// problem with its path.
+/// It is checked by [`admit`](crate::admit) and [`describe_skill`](super::describe_skill), which report every problem with its
+/// path.
 ///
 /// ```
 /// use serde_json::json;
@@ -24,39 +24,14 @@ use crate::types::plan::Mode;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(transparent)]
 pub struct Skill {
-    /// Members of a text that are not the core's, or whose value is invalid. They come first, so that the fields replace them.
-    #[serde(flatten, skip_deserializing)]
-    unread: Map,
-    /// Why a text could not be read at all.
+    /// The members of `runner.json`.
+    pub(super) runner: Map,
+    /// Why a text could not be read.
     #[serde(skip)]
     pub(super) fault: Option<Box<Problem>>,
-    /// The modes it may run in; auto alone if absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub execution_modes: Option<Vec<Mode>>,
-    /// The engines that may run it; all of the host's if absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub engines: Option<Vec<String>>,
-    /// The engines that must not.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub unsupported_engines: Option<Vec<String>>,
-    /// How many turns an interactive run may take; not limited if absent.
-    #[serde(deserialize_with = "max_attempt", skip_serializing_if = "Option::is_none")]
-    pub max_attempt: Option<u32>,
-    /// Paths in the run's folder that must exist for the run to succeed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub required_artifacts: Option<Vec<String>>,
-    /// The JSON Schema of an output.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub output_schema: Option<Value>,
-    /// The JSON Schema of a request's `input`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub input_schema: Option<Value>,
-    /// The JSON Schema of a request's `parameter`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub parameter_schema: Option<Value>,
-    /// Schemas in files of their own. They replace those above and are not part of `runner.json`.
+    /// Schemas in files of their own. They replace those of `runner.json`.
     #[serde(skip)]
     pub schema_texts: SchemaTexts,
 }
@@ -73,15 +48,14 @@ pub struct SchemaTexts {
 }
 
 impl Skill {
-    /// A skill that declares nothing: it runs in auto mode, on any engine.
+    /// A skill that declares nothing: it runs in mode `auto`, on any engine.
     #[must_use]
     pub fn new() -> Skill {
         Skill::default()
     }
 
-    /// Reads the text of a `runner.json`, within a host's limits of its size and depth.
-    ///
-    /// What cannot be read is kept, so that [`admit`](crate::admit) reports every problem of the skill and of a request at once.
+    /// Reads the text of a `runner.json`, within a host's limits of its size and depth. If it cannot be read,
+    /// [`admit`](crate::admit) says why.
     #[must_use]
     pub fn from_json(runner: &str, limits: &Limits) -> Skill {
         let read = if runner.len() > limits.manifest_bytes {
@@ -90,21 +64,58 @@ impl Skill {
         } else {
             read_object(runner, limits.json_depth, Code::SkillManifestInvalid, "runner", "manifest")
         };
-        match read.map(typed_members) {
-            Ok((skill, unread)) => Skill { unread, ..skill },
+        match read {
+            Ok(runner) => Skill { runner, ..Skill::default() },
             Err(problem) => Skill { fault: Some(problem), ..Skill::default() },
         }
     }
 
-    setters! {
-        modes(modes: impl IntoIterator<Item = Mode>) => execution_modes = modes.into_iter().collect();
-        engines(names: impl IntoIterator<Item: Into<String>>) => engines = strings(names);
-        unsupported_engines(names: impl IntoIterator<Item: Into<String>>) => unsupported_engines = strings(names);
-        max_attempt(turns: u32) => max_attempt = turns;
-        required_artifacts(paths: impl IntoIterator<Item: Into<String>>) => required_artifacts = strings(paths);
-        output_schema(schema: Value) => output_schema = schema;
-        input_schema(schema: Value) => input_schema = schema;
-        parameter_schema(schema: Value) => parameter_schema = schema;
+    /// The modes it may run in. `auto` alone if not set.
+    #[must_use]
+    pub fn modes(self, modes: impl IntoIterator<Item = Mode>) -> Skill {
+        self.with("execution_modes", modes.into_iter().map(|mode| json!(mode)).collect())
+    }
+
+    /// The engines that may run it. All of the host's if not set.
+    #[must_use]
+    pub fn engines(self, names: impl IntoIterator<Item: Into<String>>) -> Skill {
+        self.with("engines", strings(names))
+    }
+
+    /// The engines that must not.
+    #[must_use]
+    pub fn unsupported_engines(self, names: impl IntoIterator<Item: Into<String>>) -> Skill {
+        self.with("unsupported_engines", strings(names))
+    }
+
+    /// How many turns an interactive run may take. Not limited if not set.
+    #[must_use]
+    pub fn max_attempt(self, turns: u32) -> Skill {
+        self.with("max_attempt", turns.into())
+    }
+
+    /// Paths in the run's folder that must exist for the run to succeed.
+    #[must_use]
+    pub fn required_artifacts(self, paths: impl IntoIterator<Item: Into<String>>) -> Skill {
+        self.with("required_artifacts", strings(paths))
+    }
+
+    /// The JSON Schema of an output.
+    #[must_use]
+    pub fn output_schema(self, schema: Value) -> Skill {
+        self.with("output_schema", schema)
+    }
+
+    /// The JSON Schema of a request's `input`.
+    #[must_use]
+    pub fn input_schema(self, schema: Value) -> Skill {
+        self.with("input_schema", schema)
+    }
+
+    /// The JSON Schema of a request's `parameter`.
+    #[must_use]
+    pub fn parameter_schema(self, schema: Value) -> Skill {
+        self.with("parameter_schema", schema)
     }
 
     /// Schemas in files of their own, as text.
@@ -113,18 +124,13 @@ impl Skill {
         self.schema_texts = texts;
         self
     }
+
+    fn with(mut self, name: &str, value: Value) -> Skill {
+        self.runner.insert(name.to_owned(), value);
+        self
+    }
 }
 
-/// How many turns a skill may ask for: at least one.
-pub(super) fn turns(value: &Value) -> Option<u32> {
-    json::whole_number(value).and_then(|number| u32::try_from(number).ok()).filter(|number| *number >= 1)
-}
-
-fn max_attempt<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
-    let number = turns(&Value::deserialize(deserializer)?);
-    number.map(Some).ok_or_else(|| D::Error::custom(format!("must be an integer from 1 to {}", u32::MAX)))
-}
-
-fn strings(names: impl IntoIterator<Item: Into<String>>) -> Vec<String> {
-    names.into_iter().map(Into::into).collect()
+fn strings(names: impl IntoIterator<Item: Into<String>>) -> Value {
+    names.into_iter().map(|name| Value::String(name.into())).collect()
 }

@@ -1,7 +1,6 @@
 //! Answers to "why" and "why not" (GATE-9).
 
 use serde::{Serialize, Serializer};
-use serde_json::Value;
 
 use crate::admission::plan::Plan;
 #[cfg(feature = "streams")]
@@ -12,6 +11,7 @@ use crate::turn::gate::{self, Position};
 use crate::types::codes::Note;
 use crate::types::decision::{Check, Decision, Evaluation, Evidence, Gate, Marker, OutputState, Verdict, Violation};
 use crate::types::event::TurnReport;
+use crate::types::interaction::Question;
 use crate::types::plan::{Profile, SoftCompletion};
 use crate::types::state::{Outcome, Status};
 
@@ -100,13 +100,24 @@ pub(super) fn explained<S: Serializer>(decision: &Option<Decision>, serializer: 
 }
 
 impl Evaluation {
-    /// The evaluation as JSON with all that follows from its decision, for users: its rule, code, message, warnings, and a
-    /// sentence for each check.
+    /// The evaluation with all that follows from its decision, for users: its rule, code, message, warnings, and a sentence
+    /// for each check.
     #[must_use]
-    pub fn explain(&self) -> Value {
-        let mut explained = serde_json::to_value(self).unwrap_or_default();
-        explained["decision"] = serde_json::to_value(Explained::from(&self.decision)).unwrap_or_default();
-        explained
+    pub fn explain(&self) -> impl Serialize + '_ {
+        #[derive(Serialize)]
+        struct ExplainedEvaluation<'e> {
+            decision: Explained<'e>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            data_text: Option<&'e str>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            question: Option<&'e Question>,
+        }
+
+        ExplainedEvaluation {
+            decision: Explained::from(&self.decision),
+            data_text: self.data_text.as_deref(),
+            question: self.question.as_deref(),
+        }
     }
 }
 

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::text;
 use crate::types::codes::{Code, Note};
@@ -44,8 +44,7 @@ pub enum Verdict {
 }
 
 /// One gate's answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "CheckMembers")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Check {
     /// The gate.
     pub gate: Gate,
@@ -99,8 +98,8 @@ pub enum CheckResult {
 }
 
 /// Why a gate passed or decided: a stable word with its parameters. `Display` is the sentence, derived by `thiserror`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[serde(tag = "reason", rename_all = "snake_case", deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(tag = "reason", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "each variant has its sentence")]
 pub enum Reason {
     #[error("the process ended well")]
@@ -379,25 +378,76 @@ impl Reason {
     }
 }
 
-/// A check as it is read: `serde` cannot deny unknown members beside flattened ones.
+impl<'de> Deserialize<'de> for Check {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Check, D::Error> {
+        let mut members = CheckMembers::deserialize(deserializer)?;
+        match members.take_reason().filter(|_| !members.has_parameters()) {
+            Some(reason) => Ok(Check { gate: members.gate, result: members.result, reason }),
+            None => Err(D::Error::custom("has no gate's `reason` with its parameters")),
+        }
+    }
+}
+
+/// A check as it is read. By hand, because `serde` cannot deny unknown members beside flattened ones, and what it derives for
+/// them is a twentieth of what a browser downloads.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct CheckMembers {
     gate: Gate,
     result: CheckResult,
-    #[serde(flatten)]
-    reason: Map<String, Value>,
+    reason: String,
+    attempt: Option<u32>,
+    max_attempt: Option<u32>,
+    code: Option<String>,
+    exit_code: Option<i64>,
+    paths: Option<Vec<String>>,
+    interactions: Option<u64>,
 }
 
-impl TryFrom<CheckMembers> for Check {
-    type Error = &'static str;
-
-    fn try_from(CheckMembers { gate, result, reason }: CheckMembers) -> Result<Check, &'static str> {
-        let members = Value::Object(reason);
-        match Reason::deserialize(&members) {
-            Ok(reason) if serde_json::to_value(&reason).is_ok_and(|known| known == members) => {
-                Ok(Check { gate, result, reason })
+impl CheckMembers {
+    /// The reason, which takes its parameters.
+    fn take_reason(&mut self) -> Option<Reason> {
+        Some(match self.reason.as_str() {
+            "process_succeeded" => Reason::ProcessSucceeded,
+            "process_failed" => {
+                let (code, exit_code) = (self.code.take()?, self.exit_code.take());
+                Reason::ProcessFailed(Box::new(ProcessFailure { code, exit_code }))
             }
-            _ => Err("has no gate's `reason` with its parameters"),
-        }
+            "output_valid" => Reason::OutputValid,
+            "no_schema" => Reason::NoSchema,
+            "output_missing" => Reason::OutputMissing,
+            "output_unparsable" => Reason::OutputUnparsable,
+            "output_invalid" => Reason::OutputInvalid,
+            "output_not_object" => Reason::OutputNotObject,
+            "no_done_marker" => Reason::NoDoneMarker,
+            "done_marker_declined" => Reason::DoneMarkerDeclined,
+            "done_with_valid_output" => Reason::DoneWithValidOutput,
+            "done_without_schema" => Reason::DoneWithoutSchema,
+            "done_without_valid_output" => Reason::DoneWithoutValidOutput,
+            "soft_completion_off" => Reason::SoftCompletionOff,
+            "asks_user" => Reason::AsksUser,
+            "attempts_unlimited" => Reason::AttemptsUnlimited,
+            "attempts_left" => {
+                Reason::AttemptsLeft { attempt: self.attempt.take()?, max_attempt: self.max_attempt.take()? }
+            }
+            "last_attempt" => Reason::LastAttempt,
+            "attempts_exhausted" => {
+                Reason::AttemptsExhausted { attempt: self.attempt.take()?, max_attempt: self.max_attempt.take()? }
+            }
+            "waits_for_user" => Reason::WaitsForUser,
+            "artifacts_present" => Reason::ArtifactsPresent,
+            "artifacts_missing" => Reason::ArtifactsMissing { paths: Box::new(self.paths.take()?) },
+            "interaction_limit_reached" => Reason::InteractionLimitReached { interactions: self.interactions.take()? },
+            _ => return None,
+        })
+    }
+
+    fn has_parameters(&self) -> bool {
+        self.attempt.is_some()
+            || self.max_attempt.is_some()
+            || self.code.is_some()
+            || self.exit_code.is_some()
+            || self.paths.is_some()
+            || self.interactions.is_some()
     }
 }
