@@ -253,18 +253,20 @@ impl<'t> Scanner<'t> {
         if self.byte(at) == Some(b'.') {
             at = self.at_least_one_digit(at + 1)?;
         }
-        if let Some(b'e' | b'E') = self.byte(at) {
+        let has_power = matches!(self.byte(at), Some(b'e' | b'E'));
+        if has_power {
             let sign = usize::from(matches!(self.byte(at + 1), Some(b'+' | b'-')));
             at = self.at_least_one_digit(at + 1 + sign)?;
         }
         let token = self.text.get(start..at).unwrap_or_default();
-        let held = if at == whole {
+        let is_held = if at == whole {
             // Nearly every integer is shorter than the shortest that is too large.
             token.len() < 19 || token.parse::<i64>().is_ok() || token.parse::<u64>().is_ok()
         } else {
-            is_held(token)
+            // Without a power of ten it takes more than 300 digits to be too large for a double.
+            (!has_power && token.len() <= 300) || serde_json::from_str::<f64>(token).is_ok()
         };
-        if held { Ok(at) } else { Err((start, JsonError::NumberOutOfRange)) }
+        if is_held { Ok(at) } else { Err((start, JsonError::NumberOutOfRange)) }
     }
 
     fn at_least_one_digit(&self, at: usize) -> Result<usize, (usize, JsonError)> {
@@ -272,14 +274,17 @@ impl<'t> Scanner<'t> {
         if end > at { Ok(end) } else { Err((at, JsonError::Syntax)) }
     }
 
+    #[inline]
     fn digits(&self, from: usize) -> usize {
         self.skip(from, |byte| byte.is_ascii_digit())
     }
 
+    #[inline]
     pub(super) fn skip_space(&self, from: usize) -> usize {
         self.skip(from, |byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'))
     }
 
+    #[inline]
     fn skip(&self, from: usize, passes: impl Fn(u8) -> bool) -> usize {
         let mut at = from;
         while self.byte(at).is_some_and(&passes) {
@@ -292,16 +297,10 @@ impl<'t> Scanner<'t> {
         self.open.last() == Some(&container)
     }
 
+    #[inline]
     pub(super) fn byte(&self, at: usize) -> Option<u8> {
         self.bytes.get(at).copied()
     }
-}
-
-/// Whether a number in JSON's form is not too large for a double.
-fn is_held(token: &str) -> bool {
-    // Without a power of ten it takes more than 300 digits to be too large, and nearly every number is such a one.
-    let is_plain = token.len() <= 300 && !token.bytes().any(|byte| matches!(byte, b'e' | b'E'));
-    is_plain || serde_json::from_str::<f64>(token).is_ok()
 }
 
 #[cfg(test)]

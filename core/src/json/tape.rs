@@ -127,11 +127,13 @@ impl<'t> Document<'t> {
         self.tape.push(TapeEntry { kind, start: narrow(start), length: narrow(length), next });
     }
 
+    #[inline]
     fn entry(&self, place: u32) -> TapeEntry {
         self.tape.get(place as usize).copied().unwrap_or(NOTHING)
     }
 
     /// The text of the string or number at a place.
+    #[inline]
     fn text_at(&self, place: u32) -> &str {
         let entry = self.entry(place);
         let from = if entry.kind == Kind::Unescaped { self.unescaped.as_str() } else { self.text };
@@ -276,6 +278,7 @@ impl Reader<'_> {
 }
 
 impl<'d> Node<'d> {
+    #[inline]
     pub(crate) fn view(self) -> JsonView<'d> {
         let entry = self.entry();
         match entry.kind {
@@ -303,8 +306,8 @@ impl<'d> Node<'d> {
 
     /// The members of an object, none of anything else.
     pub(crate) fn members(self) -> Members<'d> {
-        let left = if self.entry().kind == Kind::Object { 2 * self.entry().length } else { 0 };
-        Members(Elements { next: Node { place: self.place + 1, ..self }, left })
+        let left = if self.entry().kind == Kind::Object { self.entry().length } else { 0 };
+        Members { next: Node { place: self.place + 1, ..self }, left }
     }
 
     /// The value as a tree. INVARIANT: the depth was bounded when the text was read, so the recursion is bounded too.
@@ -322,6 +325,7 @@ impl<'d> Node<'d> {
         }
     }
 
+    #[inline]
     fn entry(self) -> TapeEntry {
         self.document.entry(self.place)
     }
@@ -353,11 +357,9 @@ impl<'d> Node<'d> {
     #[cfg(feature = "schema-engine")]
     pub(crate) fn size(self) -> u64 {
         let parts = self.document.tape.get(self.place as usize..self.entry().next as usize).unwrap_or_default();
-        let size = |part: &TapeEntry| match part.kind {
-            Kind::Plain | Kind::Escaped | Kind::Unescaped => 1 + text_size(part.length as usize),
-            _ => 1,
-        };
-        parts.iter().map(size).fold(0, u64::saturating_add)
+        let is_string = |part: &TapeEntry| matches!(part.kind, Kind::Plain | Kind::Escaped | Kind::Unescaped);
+        let texts = parts.iter().map(|part| if is_string(part) { u64::from(part.length) / BYTES_PER_UNIT } else { 0 });
+        texts.fold(u64::try_from(parts.len()).unwrap_or(u64::MAX), u64::saturating_add)
     }
 
     /// Where the value stands, among those of its document.
@@ -375,6 +377,7 @@ pub(crate) struct Elements<'d> {
 impl<'d> Iterator for Elements<'d> {
     type Item = Node<'d>;
 
+    #[inline]
     fn next(&mut self) -> Option<Node<'d>> {
         self.left = self.left.checked_sub(1)?;
         let element = self.next;
@@ -383,15 +386,21 @@ impl<'d> Iterator for Elements<'d> {
     }
 }
 
-/// Names and values in turn.
-pub(crate) struct Members<'d>(Elements<'d>);
+pub(crate) struct Members<'d> {
+    next: Node<'d>,
+    left: u32,
+}
 
 impl<'d> Iterator for Members<'d> {
     type Item = (&'d str, Node<'d>);
 
+    #[inline]
     fn next(&mut self) -> Option<(&'d str, Node<'d>)> {
-        let name = self.0.next()?;
-        Some((name.document.text_at(name.place), self.0.next()?))
+        self.left = self.left.checked_sub(1)?;
+        let name = self.next;
+        let member = Node { place: name.place + 1, ..name };
+        self.next.place = member.entry().next;
+        Some((name.document.text_at(name.place), member))
     }
 }
 
