@@ -399,7 +399,8 @@ fn evaluate_turn(py: Python<'_>, plan: &Plan, report: &Bound<'_, PyAny>) -> PyRe
     members.entry("attempt_number").or_insert_with(|| Value::from(1));
     match Event::from_value(Value::Object(members)).map_err(|error| rejected(py, &error))? {
         Event::TurnFinished(report) => {
-            to_python(py, &py.detach(|| turnlatch::inspect::evaluate_turn(&plan.0, &report).explain()))
+            let evaluation = py.detach(|| turnlatch::inspect::evaluate_turn(&plan.0, &report));
+            to_python(py, &evaluation.explain())
         }
         _ => Err(malformed(py, "a report is a finished turn")),
     }

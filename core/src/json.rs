@@ -8,7 +8,6 @@ mod read;
 #[cfg(feature = "streams")]
 mod rows;
 mod scanner;
-pub(crate) mod strict;
 mod strings;
 mod tape;
 

@@ -13,6 +13,7 @@ pub(crate) mod plan;
 pub(crate) mod receipt;
 pub(crate) mod state;
 pub(crate) mod stream;
+pub(crate) mod strict;
 pub(crate) mod tagged;
 pub(crate) mod time;
 pub(crate) mod transition;

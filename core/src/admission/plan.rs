@@ -8,12 +8,12 @@ use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::json;
-use crate::json::strict;
 use crate::schema::OutputSchema;
 use crate::types::codes::{Code, Note};
 use crate::types::limits::Limits;
 use crate::types::load_error::LoadError;
 use crate::types::plan::{InterruptedTurn, Mode, Profile, SoftCompletion};
+use crate::types::strict;
 use crate::types::tagged::{self, Tagged};
 
 /// An admitted run's id and its settings, which it derefs to.

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{Problem, found, is_run_id, read_object};
-use crate::json::strict::from_value;
 use crate::json::{self, Map, Value};
 use crate::text;
 use crate::types::codes::{Code, Note};
@@ -13,6 +12,7 @@ use crate::types::limits::Limits;
 use crate::types::plan::{
     DEFAULT_SESSION_TIMEOUT_SEC, InterruptedTurn, MAX_SESSION_TIMEOUT_SEC, Mode, Profile, SoftCompletion,
 };
+use crate::types::strict::from_value;
 
 /// What a client asks for: the run's id, the engine and the options of the run. What is absent has its default.
 ///

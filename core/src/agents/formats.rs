@@ -14,9 +14,9 @@ use super::Sticky;
 use super::row::Row;
 use super::turn::Turn;
 use crate::json::Value;
-use crate::json::strict;
 use crate::types::receipt::EventRejected;
 use crate::types::stream::StreamFormat;
+use crate::types::strict;
 
 impl StreamFormat {
     /// Every format.

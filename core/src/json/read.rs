@@ -3,7 +3,6 @@
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
-use super::strict::{self, Invalid};
 use super::{Value, parse_value, whole_number};
 use crate::types::codes::Code;
 use crate::types::effect::Effect;
@@ -13,6 +12,7 @@ use crate::types::limits::Limits;
 use crate::types::load_error::LoadError;
 use crate::types::receipt::EventRejected;
 use crate::types::stream::Stream;
+use crate::types::strict::{self, Invalid};
 use crate::types::time::Timestamp;
 
 impl Event {

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::admission::plan::Plan;
 use crate::json::json_text;
-use crate::json::strict::{Invalid, from_value};
 use crate::json::{self, MAX_DOCUMENT_DEPTH, Value};
 use crate::lifecycle::invariants;
 use crate::lifecycle::run::Run;
@@ -16,6 +15,7 @@ use crate::types::codes::Code;
 use crate::types::effect::Effect;
 use crate::types::event::Event;
 use crate::types::load_error::LoadError;
+use crate::types::strict::{Invalid, from_value};
 use crate::types::time::Timestamp;
 use crate::types::transition::JournalEntry;
 

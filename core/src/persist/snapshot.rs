@@ -4,7 +4,6 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use crate::admission::plan::Plan;
-use crate::json::strict::from_value;
 use crate::json::{self, json_text};
 use crate::lifecycle::invariants;
 use crate::lifecycle::run::{Life, Run};
@@ -13,6 +12,7 @@ use crate::types::codes::Code;
 use crate::types::interaction::InteractionRecord;
 use crate::types::limits::Limits;
 use crate::types::load_error::LoadError;
+use crate::types::strict::from_value;
 
 /// The version of the format that this version of the library writes.
 pub const SNAPSHOT_VERSION: u64 = 1;

@@ -345,7 +345,7 @@ fn the_same_text_is_compiled_once_and_shared() {
     let shallow = Limits { json_depth: 5, ..Limits::default() };
     let other = OutputSchema::compile(&text, &shallow).expect("a schema");
     assert!(!Arc::ptr_eq(&first.compiled, &other.compiled), "another limit could have refused it");
-    let restored: OutputSchema = crate::json::strict::from_value(json!(text)).expect("a schema");
+    let restored: OutputSchema = crate::types::strict::from_value(json!(text)).expect("a schema");
     assert!(Arc::ptr_eq(&first.compiled, &restored.compiled));
 }
 

@@ -6,10 +6,12 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::value::{MapAccessDeserializer, MapDeserializer};
-use serde::de::{Error, MapAccess, Visitor};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
+
+use crate::types::strict;
 
 pub(crate) trait Tagged<'de>: Sized {
     /// The name of the member that is read first, as the only item.
@@ -19,7 +21,9 @@ pub(crate) trait Tagged<'de>: Sized {
     fn read<A: MapAccess<'de>>(tag: String, rest: MapAccessDeserializer<A>) -> Result<Self, A::Error>;
 }
 
-pub(crate) fn deserialize<'de, T: Tagged<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+pub(crate) fn deserialize<'de, T: Tagged<'de> + DeserializeOwned, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<T, D::Error> {
     deserializer.deserialize_struct("object", T::TAG, TaggedVisitor(PhantomData))
 }
 
@@ -30,7 +34,7 @@ pub(crate) struct NoMembers {}
 
 struct TaggedVisitor<T>(PhantomData<T>);
 
-impl<'de, T: Tagged<'de>> Visitor<'de> for TaggedVisitor<T> {
+impl<'de, T: Tagged<'de> + DeserializeOwned> Visitor<'de> for TaggedVisitor<T> {
     type Value = T;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -49,13 +53,10 @@ impl<'de, T: Tagged<'de>> Visitor<'de> for TaggedVisitor<T> {
                 return Err(A::Error::custom("a key stands twice in one object"));
             }
         }
+        if !before.contains_key(*tag) {
+            return Err(A::Error::missing_field(tag));
+        }
         // Only `serde_json` itself gets here: the strict reader hands over the tag first.
-        let value = match before.shift_remove(*tag) {
-            Some(Value::String(value)) => value,
-            Some(_) => return Err(A::Error::custom(format!("`{tag}` must be a string"))),
-            None => return Err(A::Error::missing_field(tag)),
-        };
-        let rest: MapDeserializer<'_, _, serde_json::Error> = MapDeserializer::new(before.into_iter());
-        T::read(value, MapAccessDeserializer::new(rest)).map_err(A::Error::custom)
+        strict::from_value(Value::Object(before)).map_err(A::Error::custom)
     }
 }

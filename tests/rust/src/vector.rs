@@ -362,7 +362,7 @@ impl Stage {
             event[key] = value.clone();
         }
         match Event::from_json(&event.to_string()) {
-            Ok(Event::TurnFinished(report)) => evaluate_turn(&self.plan, &report).explain(),
+            Ok(Event::TurnFinished(report)) => json!(evaluate_turn(&self.plan, &report).explain()),
             Ok(_) => panic!("a report is a turn"),
             Err(rejected) => json!({ "rejected": rejected }),
         }
