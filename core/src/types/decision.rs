@@ -145,7 +145,6 @@ pub enum Reason {
     #[error("every required artifact exists")]
     ArtifactsPresent,
     #[error("missing: {}", text::quoted_list(paths))]
-    #[expect(clippy::box_collection, reason = "the largest reason makes them all larger")]
     ArtifactsMissing { paths: Box<Vec<String>> },
     #[error("questions asked: {interactions}, as many as the limit allows")]
     InteractionLimitReached { interactions: u64 },
