@@ -569,7 +569,8 @@ def test_the_members_of_a_receipt_have_an_order() -> None:
     assert list(accepted) == ["kind", "interaction_id", "status", "revision"]
     assert list(stale) == ["kind", "code", "message", "interaction_id", "resolved", "status", "revision"]
     assert list(stale["resolved"]) == ["resolution_mode", "resolved_at", "resolved_by"]
-    assert list(unknown) == ["kind", "code", "message", "interaction_id", "pending_interaction_id", "status", "revision"]
+    members = ["kind", "code", "message", "interaction_id", "pending_interaction_id", "status", "revision"]
+    assert list(unknown) == members
 
 
 def test_codes_are_the_table_of_the_page() -> None:
