@@ -99,10 +99,11 @@ impl OutputSchema {
         if let Some(compiled) = shared::find(text, limits.json_depth) {
             return Ok(OutputSchema { compiled });
         }
-        let schema = parse_schema_text(text, limits.json_depth).map_err(|problem| vec![problem])?;
+        let invalid = |message: &str| vec![SchemaProblem::new(Code::SkillManifestInvalid, "", message)];
+        let schema = json::parse_value(text, limits.json_depth);
+        let schema = schema.map_err(|fault| invalid(&format!("the schema cannot be read: {fault}")))?;
         if !(schema.is_object() || schema.is_boolean()) {
-            let message = "a schema must be an object or a boolean";
-            return Err(vec![SchemaProblem::new(Code::SkillManifestInvalid, "", message)]);
+            return Err(invalid("a schema must be an object or a boolean"));
         }
         let validator = engine::compile(text, &schema)?;
         let (declared, excludes_objects) = lint(&schema);
@@ -224,13 +225,6 @@ impl Violation {
         let message = "the value does not fit the schema, and is too large to list why".to_owned();
         Violation { instance_path: String::new(), schema_path: String::new(), message }
     }
-}
-
-/// Strict JSON: each key once, and no deeper than `depth`.
-fn parse_schema_text(text: &str, depth: usize) -> Result<Value, SchemaProblem> {
-    json::parse_value(text, depth).map_err(|fault| {
-        SchemaProblem::new(Code::SkillManifestInvalid, "", &format!("the schema cannot be read: {fault}"))
-    })
 }
 
 /// The names that the top level declares, and whether it takes no object: also through `allOf` and references into the document.
