@@ -84,8 +84,8 @@ impl Node {
             self.properties.values().chain(self.pattern_properties.iter().map(|(_, node)| node)).chain(&self.prefix);
         let of_members = [self.additional, self.names, self.unevaluated_properties];
         let of_elements = [self.items, self.contains, self.unevaluated_items];
-        let single = of_members.into_iter().chain(of_elements).flatten();
-        self.same_instance().map(|(_, node)| node).chain(listed.copied()).chain(single)
+        let same = self.same_instance().map(|(_, node)| node);
+        same.chain(listed.copied()).chain(of_members.into_iter().chain(of_elements).flatten())
     }
 
     pub(crate) fn is_unevaluated(&self) -> bool {

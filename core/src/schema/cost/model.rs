@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Number;
 
-use super::graph::{Node, Role, count};
+use super::graph::{Node, Role, Union, count};
 use super::pattern::regex_cost;
 use crate::json::{BYTES_PER_UNIT, Document, JsonView, Node as Instance, text_size};
 
@@ -150,14 +150,26 @@ enum Pass {
 }
 
 impl Pass {
-    /// What is asked of a subschema for the same instance. A union is judged by itself, before it is listed.
+    /// What is asked of a subschema for the same instance. Branches are judged too, those that are looked at.
     fn of_same_instance(self, role: Role) -> &'static [Pass] {
         match (self, role) {
-            (Pass::Verdict | Pass::List, Role::Branch) | (Pass::Marks, Role::Not) => &[],
+            (Pass::Verdict, Role::Branch) | (Pass::Marks, Role::Not) => &[],
             (Pass::Verdict, _) | (Pass::List, Role::Not | Role::Condition) => &[Pass::Verdict],
             (Pass::List, _) => &[Pass::List],
             (Pass::Marks, Role::Reference | Role::Dependent | Role::Outcome) => &[Pass::Marks],
             (Pass::Marks, Role::All | Role::Branch | Role::Condition) => &[Pass::Verdict, Pass::Marks],
+        }
+    }
+}
+
+impl Union {
+    /// The branches that the validator looks at for a verdict.
+    fn looked_at(&self, part: Part<'_>) -> &[u32] {
+        let (Some((key, branches)), Part::Value(value)) = (&self.dispatch, part) else { return &self.branches };
+        match (value.view(), value.member(key).map(Instance::view)) {
+            (JsonView::Object(_), Some(JsonView::String(text))) => branches.get(text).map_or(&[], std::slice::from_ref),
+            (JsonView::Object(_), _) => &[],
+            _ => &self.branches,
         }
     }
 }
@@ -172,12 +184,16 @@ impl Walk<'_> {
             self.violation(node, part)?;
         }
         for (role, same) in node.same_instance() {
+            let unions = u64::from(role == Role::Branch);
+            self.unions += unions;
             for pass in pass.of_same_instance(role) {
                 self.visit(*pass, same, part)?;
             }
+            self.unions -= unions;
         }
         if pass != Pass::Marks {
-            self.unions(pass, node, part)?;
+            let mut judged = node.unions.iter().flat_map(|union| union.looked_at(part));
+            judged.try_for_each(|branch| self.visit(Pass::Verdict, *branch, part))?;
         }
         if let Part::Value(value) = part {
             self.contents(pass, node, value)?;
@@ -201,33 +217,6 @@ impl Walk<'_> {
             Part::Value(value) if self.unions > 0 => self.spend(value.size()),
             Part::Value(_) | Part::Name(_) => Some(()),
         }
-    }
-
-    /// Counts the verdicts on unions, and for a list also that of their branches.
-    fn unions(&mut self, pass: Pass, node: &Node, part: Part<'_>) -> Spent {
-        for union in &node.unions {
-            if let (Some((key, branches)), Part::Value(value)) = (&union.dispatch, part)
-                && let JsonView::Object(_) = value.view()
-            {
-                if let Some(JsonView::String(text)) = value.member(key).map(Instance::view)
-                    && let Some(chosen) = branches.get(text)
-                {
-                    self.visit(Pass::Verdict, *chosen, part)?;
-                }
-            } else {
-                for branch in &union.branches {
-                    self.visit(Pass::Verdict, *branch, part)?;
-                }
-            }
-            if pass == Pass::List {
-                self.unions += 1;
-                for branch in &union.branches {
-                    self.visit(Pass::List, *branch, part)?;
-                }
-                self.unions -= 1;
-            }
-        }
-        Some(())
     }
 
     /// Counts what a node asks of the members or elements.

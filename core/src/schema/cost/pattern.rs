@@ -39,32 +39,24 @@ fn positions(pattern: &str, property: u64) -> u64 {
             rest = behind.chars();
             continue;
         }
-        match character {
+        atom = match character {
             '*' | '+' | '?' | '^' | '$' | '|' => continue,
             '(' | '[' => {
                 groups.push(std::mem::take(&mut sum));
-                atom = 0;
-                continue;
+                0
             }
-            ')' => {
-                atom = sum;
-                sum = groups.pop().unwrap_or_default();
-            }
+            ')' => std::mem::replace(&mut sum, groups.pop().unwrap_or_default()),
             // What a class lists makes it larger, but less so than if it stood alone.
-            ']' => {
-                atom = 1 + sum / 4;
-                sum = groups.pop().unwrap_or_default();
-            }
-            '\\' => {
-                let is_property = matches!(rest.next(), Some('p' | 'P'));
+            ']' => 1 + std::mem::replace(&mut sum, groups.pop().unwrap_or_default()) / 4,
+            '\\' if matches!(rest.next(), Some('p' | 'P')) => {
                 // The name belongs to the property; what follows it may repeat them both.
-                if is_property && rest.as_str().starts_with('{') {
+                if rest.as_str().starts_with('{') {
                     rest.by_ref().find(|character| *character == '}');
                 }
-                atom = if is_property { property } else { 1 };
+                property
             }
-            _ => atom = 1,
-        }
+            _ => 1,
+        };
         sum = sum.saturating_add(atom);
     }
     groups.into_iter().fold(sum, u64::saturating_add)
@@ -86,7 +78,7 @@ fn repetition(text: &str) -> Option<(u64, &str)> {
 fn is_deterministic(pattern: &str) -> bool {
     let Some(atoms) = pattern.strip_prefix('^').and_then(atoms) else { return false };
     // What may follow, up to the first set that something has to be of.
-    let mut next = Set { ascii: 0, others: false };
+    let mut next = Set::EMPTY;
     atoms.iter().rev().all(|atom| {
         let is_apart = !atom.set.meets(next);
         next = if atom.is_optional { next.union(atom.set) } else { atom.set };
@@ -141,34 +133,30 @@ fn counted(set: Set, rest: &mut Characters<'_>) -> Option<Atom> {
 
 fn class(rest: &mut Characters<'_>) -> Option<Set> {
     let is_negated = rest.next_if_eq(&'^').is_some();
-    let mut set = Set { ascii: 0, others: false };
+    let mut set = Set::EMPTY;
     loop {
         let first = match rest.next()? {
-            ']' => break,
+            ']' => return Some(if is_negated { set.complement() } else { set }),
             '[' => return None,
-            '\\' => {
-                let escaped = rest.next()?;
-                if !escaped.is_ascii_punctuation() {
-                    set = set.union(escape(escaped)?);
+            '\\' => match rest.next()? {
+                sign if sign.is_ascii_punctuation() => sign,
+                class => {
+                    set = set.union(escape(class)?);
                     continue;
                 }
-                escaped
-            }
+            },
             character => character,
         };
         let mut ahead = rest.clone();
-        match (ahead.next(), ahead.next()) {
+        set = set.union(match (ahead.next(), ahead.next()) {
+            (Some('-'), Some('\\' | '[')) => return None,
             (Some('-'), Some(last)) if last != ']' => {
-                if last == '\\' || last == '[' {
-                    return None;
-                }
                 *rest = ahead;
-                set = set.union(Set::range(first, last));
+                Set::range(first, last)
             }
-            _ => set = set.union(Set::of(first)),
-        }
+            _ => Set::of(first),
+        });
     }
-    Some(if is_negated { set.complement() } else { set })
 }
 
 fn escape(character: char) -> Option<Set> {
@@ -186,6 +174,8 @@ fn escape(character: char) -> Option<Set> {
 }
 
 impl Set {
+    const EMPTY: Set = Set { ascii: 0, others: false };
+
     fn of(character: char) -> Set {
         Set::range(character, character)
     }
