@@ -35,6 +35,8 @@ pub struct OutputSchema(Arc<Compiled>);
 
 struct Compiled {
     text: String,
+    /// The limit it was held to.
+    json_depth: usize,
     /// None if there is no engine: the run can be shown, but none of its turns judged.
     validator: Option<Box<dyn SchemaValidator>>,
     declared: Vec<String>,
@@ -105,8 +107,9 @@ impl OutputSchema {
         }
         let validator = engine::compile(text, &schema)?;
         let (declared, excludes_objects) = lint(&schema);
-        let compiled = Arc::new(Compiled { text: text.to_owned(), validator, declared, excludes_objects });
-        shared::remember(limits.json_depth, &compiled);
+        let (text, json_depth) = (text.to_owned(), limits.json_depth);
+        let compiled = Arc::new(Compiled { text, json_depth, validator, declared, excludes_objects });
+        shared::remember(&compiled);
         Ok(OutputSchema(compiled))
     }
 
@@ -220,8 +223,7 @@ impl Violation {
     }
 
     fn unlisted() -> Violation {
-        let message = "the value does not fit the schema, and is too large to list why".to_owned();
-        Violation { instance_path: String::new(), schema_path: String::new(), message }
+        Violation::new("", "", "the value does not fit the schema, and is too large to list why")
     }
 }
 

@@ -1,6 +1,6 @@
 //! The schema engine that is built in: the `jsonschema` crate, with every setting that decides a verdict spelled out.
 
-use std::fmt::{self, Write};
+use std::io::{Cursor, Write};
 use std::sync::Arc;
 
 use jsonschema::json::{Json, SerdeJson};
@@ -15,7 +15,7 @@ use super::{Check, MESSAGE_BYTES, SchemaProblem, Violation};
 use crate::json::Document;
 #[cfg(feature = "flat-documents")]
 use crate::json::Node;
-use crate::text::{head, quoted};
+use crate::text::quoted;
 use crate::types::codes::Code;
 
 /// Compiles a schema that is whole, linear and bounded, or says everything that is against it.
@@ -182,19 +182,12 @@ fn refused_patterns<'v>(patterns: &[(u32, &'v str)], draft: Draft) -> Vec<(u32, 
 
 /// The message without the instance's values, as far as it will be shown: a schema's `const` can be a megabyte.
 fn masked(error: &ValidationError<'_>) -> String {
-    let mut message = Clipped(String::new());
+    // Room for all of a character that is cut off then.
+    let mut message = Cursor::new([0; MESSAGE_BYTES + 3]);
     // An error only says that the rest was left out.
     let _ = write!(message, "{}", error.masked());
-    message.0
-}
-
-struct Clipped(String);
-
-impl Write for Clipped {
-    fn write_str(&mut self, more: &str) -> fmt::Result {
-        self.0.push_str(head(more, MESSAGE_BYTES));
-        if self.0.len() < MESSAGE_BYTES { Ok(()) } else { Err(fmt::Error) }
-    }
+    let end = usize::try_from(message.position()).unwrap_or_default();
+    String::from_utf8_lossy(message.get_ref().get(..end).unwrap_or_default()).into_owned()
 }
 
 /// The metaschema's complaints about a longer schema are not listed, only the first is given.

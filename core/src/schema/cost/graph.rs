@@ -66,14 +66,12 @@ pub(crate) struct Union {
 }
 
 impl Node {
-    /// Subschemas that see the same instance as this one.
     pub(crate) fn same_instance(&self) -> impl Iterator<Item = (Role, u32)> {
         let branches = self.unions.iter().flat_map(|union| &union.branches).map(|branch| (Role::Branch, *branch));
         let condition = self.condition.map(|condition| (Role::Condition, condition));
         self.applied.iter().copied().chain(branches).chain(condition)
     }
 
-    /// The subschemas that its references lead to.
     pub(crate) fn references(&self) -> impl Iterator<Item = u32> {
         self.applied.iter().filter(|(role, _)| *role == Role::Reference).map(|(_, target)| *target)
     }
@@ -97,7 +95,6 @@ impl Node {
     }
 }
 
-/// What was read from a schema's document.
 #[derive(Default)]
 pub(crate) struct Reading<'v> {
     pub(crate) nodes: Vec<Node>,
@@ -115,7 +112,6 @@ pub(crate) struct Reading<'v> {
     pattern_places: Vec<(u32, u32, String)>,
 }
 
-/// Where a node stands in the document.
 pub(crate) struct Place {
     parent: u32,
     /// The part of a JSON pointer that leads here from the parent.
@@ -127,7 +123,6 @@ pub(crate) struct Place {
     pub(crate) size: u64,
 }
 
-/// More problems than this are not listed.
 pub(crate) const MAX_PROBLEMS: usize = 50;
 
 /// More subschemas than this are refused: each costs the validator some microseconds and a kilobyte.

@@ -175,7 +175,6 @@ impl Union {
 }
 
 impl Walk<'_> {
-    /// Counts a pass over one part.
     fn visit(&mut self, pass: Pass, id: u32, part: Part<'_>) -> Spent {
         self.nesting += 1;
         let node = self.model.nodes.get(id as usize).filter(|_| self.nesting <= MAX_NESTING)?;

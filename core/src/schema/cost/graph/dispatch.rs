@@ -41,16 +41,9 @@ impl<'v> Reader<'v> {
         if map.contains_key("$ref") || map.contains_key("allOf") {
             return None;
         }
-        let mut pins = BTreeMap::new();
-        for name in map.get("required")?.as_array()?.iter().filter_map(Value::as_str) {
-            let subschema = map.get("properties").and_then(|properties| properties.get(name));
-            if let Some(subschema) = subschema
-                && let Some(value) = self.pinned_value(subschema).ok()?
-            {
-                pins.insert(name, value);
-            }
-        }
-        Some(pins)
+        let required = map.get("required")?.as_array()?.iter().filter_map(Value::as_str);
+        let pinned = |name| Some((name, self.pinned_value(map.get("properties")?.get(name)?).transpose()?));
+        required.filter_map(pinned).map(|(name, value)| Ok((name, value?))).collect::<Result<_, Unseen>>().ok()
     }
 
     /// The one string that a subschema accepts, looked for as far as the validator does: the last in a chain of references.
