@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 pub use self::engine::use_schema_engine;
 pub use self::engine::{SchemaEngine, SchemaValidator};
 use crate::json::json_text;
-use crate::json::{self, Document, Value};
+use crate::json::{self, Document, Map, Value};
 use crate::text::{display_text, head};
 use crate::types::codes::Code;
 use crate::types::decision::Violation;
@@ -31,12 +31,12 @@ use crate::types::limits::{self, Limits};
 
 /// A compiled schema; cheap to clone.
 #[derive(Clone)]
-pub struct OutputSchema {
-    compiled: Arc<Compiled>,
-}
+pub struct OutputSchema(Arc<Compiled>);
 
 struct Compiled {
     text: String,
+    /// The limit it was held to.
+    json_depth: usize,
     /// None if there is no engine: the run can be shown, but none of its turns judged.
     validator: Option<Box<dyn SchemaValidator>>,
     declared: Vec<String>,
@@ -97,24 +97,26 @@ impl OutputSchema {
             return Err(vec![SchemaProblem::new(Code::SchemaTooLarge, "", &message)]);
         }
         if let Some(compiled) = shared::find(text, limits.json_depth) {
-            return Ok(OutputSchema { compiled });
+            return Ok(OutputSchema(compiled));
         }
-        let schema = parse_schema_text(text, limits.json_depth).map_err(|problem| vec![problem])?;
+        let invalid = |message: &str| vec![SchemaProblem::new(Code::SkillManifestInvalid, "", message)];
+        let schema = json::parse_value(text, limits.json_depth);
+        let schema = schema.map_err(|fault| invalid(&format!("the schema cannot be read: {fault}")))?;
         if !(schema.is_object() || schema.is_boolean()) {
-            let message = "a schema must be an object or a boolean";
-            return Err(vec![SchemaProblem::new(Code::SkillManifestInvalid, "", message)]);
+            return Err(invalid("a schema must be an object or a boolean"));
         }
         let validator = engine::compile(text, &schema)?;
         let (declared, excludes_objects) = lint(&schema);
-        let compiled = Arc::new(Compiled { text: text.to_owned(), validator, declared, excludes_objects });
-        shared::remember(limits.json_depth, &compiled);
-        Ok(OutputSchema { compiled })
+        let (text, json_depth) = (text.to_owned(), limits.json_depth);
+        let compiled = Arc::new(Compiled { text, json_depth, validator, declared, excludes_objects });
+        shared::remember(&compiled);
+        Ok(OutputSchema(compiled))
     }
 
     /// The source text, as it was given.
     #[must_use]
     pub fn text(&self) -> &str {
-        &self.compiled.text
+        &self.0.text
     }
 
     /// Checks an instance.
@@ -130,13 +132,13 @@ impl OutputSchema {
 
     /// Checks an instance that has been read.
     pub(crate) fn check_document(&self, instance: &Document<'_>) -> Check {
-        self.compiled.validator.as_ref().map_or(Check::NoValidator, |validator| validator.check(instance))
+        self.0.validator.as_ref().map_or(Check::NoValidator, |validator| validator.check(instance))
     }
 
     /// Whether an instance, given as strict JSON text, fits.
     pub(crate) fn accepts(&self, instance: &str) -> bool {
-        let accepts = |document: Document<'_>| self.compiled.validator.as_ref().is_some_and(|it| it.accepts(&document));
-        Document::read_scanned(instance).is_ok_and(accepts)
+        let validator = self.0.validator.as_ref();
+        validator.zip(Document::read_scanned(instance).ok()).is_some_and(|(validator, it)| validator.accepts(&it))
     }
 
     /// How much work a verdict on an instance is counted as, if it may be done: the measure by which the tests show that no
@@ -144,28 +146,28 @@ impl OutputSchema {
     #[doc(hidden)]
     #[must_use]
     pub fn counted_work(&self, instance: &Value) -> Option<u64> {
-        self.compiled.validator.as_ref().and_then(|validator| validator.counted_work(instance))
+        self.0.validator.as_ref().and_then(|validator| validator.counted_work(instance))
     }
 
     /// Whether instances can be checked. They always can, unless this was built without an engine.
     #[must_use]
     pub fn can_check(&self) -> bool {
-        self.compiled.validator.is_some()
+        self.0.validator.is_some()
     }
 
     /// Whether both are one compiled schema, not only one text.
     pub(crate) fn is_shared_with(&self, other: &OutputSchema) -> bool {
-        Arc::ptr_eq(&self.compiled, &other.compiled)
+        Arc::ptr_eq(&self.0, &other.0)
     }
 
     /// Whether the top level has a `type` that no object is of.
     pub(crate) fn excludes_objects(&self) -> bool {
-        self.compiled.excludes_objects
+        self.0.excludes_objects
     }
 
     /// Whether the top level names this property, in `properties` or `required`.
     pub(crate) fn declares(&self, property: &str) -> bool {
-        self.compiled.declared.iter().any(|name| name == property)
+        self.0.declared.iter().any(|name| name == property)
     }
 }
 
@@ -221,16 +223,8 @@ impl Violation {
     }
 
     fn unlisted() -> Violation {
-        let message = "the value does not fit the schema, and is too large to list why".to_owned();
-        Violation { instance_path: String::new(), schema_path: String::new(), message }
+        Violation::new("", "", "the value does not fit the schema, and is too large to list why")
     }
-}
-
-/// Strict JSON: each key once, and no deeper than `depth`.
-fn parse_schema_text(text: &str, depth: usize) -> Result<Value, SchemaProblem> {
-    json::parse_value(text, depth).map_err(|fault| {
-        SchemaProblem::new(Code::SkillManifestInvalid, "", &format!("the schema cannot be read: {fault}"))
-    })
 }
 
 /// The names that the top level declares, and whether it takes no object: also through `allOf` and references into the document.
@@ -239,16 +233,15 @@ fn lint(root: &Value) -> (Vec<String>, bool) {
     let mut open = vec![root];
     let mut seen = BTreeSet::new();
     while let Some(schema) = open.pop() {
-        takes_no_object |= excludes_objects(schema);
-        if let Some(Value::Object(properties)) = schema.get("properties") {
-            names.extend(properties.keys().cloned());
-        }
-        if let Some(Value::Array(required)) = schema.get("required") {
-            names.extend(required.iter().filter_map(Value::as_str).map(str::to_owned));
-        }
-        if let Some(Value::Array(parts)) = schema.get("allOf") {
-            open.extend(parts);
-        }
+        takes_no_object |= match schema.get("type") {
+            Some(Value::Array(types)) => !types.iter().any(|name| name == "object"),
+            Some(name) => name != "object",
+            None => false,
+        };
+        let list = |keyword| schema.get(keyword).and_then(Value::as_array).into_iter().flatten();
+        names.extend(schema.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::keys).cloned());
+        names.extend(list("required").filter_map(Value::as_str).map(str::to_owned));
+        open.extend(list("allOf"));
         if let Some(pointer) = schema.get("$ref").and_then(Value::as_str).and_then(|uri| uri.strip_prefix('#'))
             && seen.insert(pointer)
         {
@@ -256,15 +249,6 @@ fn lint(root: &Value) -> (Vec<String>, bool) {
         }
     }
     (names, takes_no_object)
-}
-
-/// Whether the keyword `type` of a schema leaves no place for an object.
-fn excludes_objects(schema: &Value) -> bool {
-    match schema.get("type") {
-        Some(Value::Array(types)) => types.iter().all(|name| name.as_str() != Some("object")),
-        Some(name) => name.as_str() != Some("object"),
-        None => false,
-    }
 }
 
 /// Safe to show, and cut.

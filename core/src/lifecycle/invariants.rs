@@ -12,7 +12,7 @@ use crate::types::effect::EffectRef;
 use crate::types::interaction::ResolutionMode;
 use crate::types::limits::Limits;
 use crate::types::plan::{InterruptedTurn, MAX_SESSION_TIMEOUT_SEC, Profile};
-use crate::types::state::{Answer, BegunBy, Outcome, State};
+use crate::types::state::{Answer, BegunBy, Outcome, Queued, Running, State, WaitingUser};
 
 /// A run that the machine cannot have made.
 #[derive(Debug)]
@@ -32,9 +32,9 @@ pub(crate) fn check(run: &Run) -> Result<(), Broken> {
 pub(crate) fn check_life(run: &Run) -> Result<(), Broken> {
     counters(run)?;
     match run.state() {
-        State::Queued(_) => queued(run),
-        State::Running(_) => running(run),
-        State::WaitingUser(_) => waiting(run),
+        State::Queued(turn) => queued(run, turn),
+        State::Running(turn) => running(run, turn),
+        State::WaitingUser(wait) => waiting(run, wait),
         State::Ended(_) => ended(run),
     }
 }
@@ -126,8 +126,7 @@ fn fewest_events(run: &Run) -> u64 {
     1 + grants + 2 * run.history().len() as u64 + last
 }
 
-fn queued(run: &Run) -> Result<(), Broken> {
-    let State::Queued(queued) = run.state() else { return Ok(()) };
+fn queued(run: &Run, queued: &Queued) -> Result<(), Broken> {
     // Whether it is new or retried, a turn's number is one more than the answers before it.
     let is_next = u64::from(queued.next_attempt) == run.history().len() as u64 + 1;
     ensure(is_next, "life.state.next_attempt", "does not follow from the history")?;
@@ -136,8 +135,7 @@ fn queued(run: &Run) -> Result<(), Broken> {
     last_slot(run, &queued.slot_id)
 }
 
-fn running(run: &Run) -> Result<(), Broken> {
-    let State::Running(running) = run.state() else { return Ok(()) };
+fn running(run: &Run, running: &Running) -> Result<(), Broken> {
     was_emitted(run, running.begun, "life.state.begun")?;
     let injected = running.begun_by == BegunBy::InjectReply;
     let sticky = run.plan().profile == Profile::StickyProcess;
@@ -146,8 +144,7 @@ fn running(run: &Run) -> Result<(), Broken> {
     last_slot(run, &running.slot_id)
 }
 
-fn waiting(run: &Run) -> Result<(), Broken> {
-    let State::WaitingUser(waiting) = run.state() else { return Ok(()) };
+fn waiting(run: &Run, waiting: &WaitingUser) -> Result<(), Broken> {
     let pending = &waiting.pending;
     let rule = WaitRule::of(run.plan());
     ensure(run.plan().is_interactive(), "life.state", "an auto run never waits")?;

@@ -1,42 +1,38 @@
 //! The schema engine that is built in: the `jsonschema` crate, with every setting that decides a verdict spelled out.
 
-use std::fmt::{self, Write};
+use std::io::{Cursor, Write};
 use std::sync::Arc;
 
 use jsonschema::json::{Json, SerdeJson};
-use jsonschema::{PatternOptions, Retrieve, Uri, ValidationError, Validator};
-use serde_json::Value;
+use jsonschema::{Draft, PatternOptions, Retrieve, Uri, ValidationError, Validator};
+use serde_json::{Value, json};
 
-use super::cost::graph::{self, DIALECTS, Dialect, Draft, MAX_PROBLEMS, Reading};
-use super::cost::model::{self, CostModel};
+use super::cost::graph::{self, MAX_PROBLEMS, Reading};
+use super::cost::model::CostModel;
 use super::cost::{limits, pattern};
 use super::engine::SchemaValidator;
 use super::{Check, MESSAGE_BYTES, SchemaProblem, Violation};
 use crate::json::Document;
 #[cfg(feature = "flat-documents")]
 use crate::json::Node;
-use crate::text::{head, quoted};
+use crate::text::quoted;
 use crate::types::codes::Code;
 
 /// Compiles a schema that is whole, linear and bounded, or says everything that is against it.
 pub(super) fn compile(text: &str, schema: &Value) -> Result<BuiltIn, Vec<SchemaProblem>> {
-    let dialect = dialect_of(schema).map_err(|problem| vec![problem])?;
-    let mut reading = graph::read(schema, dialect);
+    let draft = schema.get("$schema").and_then(Value::as_str).map_or(Ok(Draft::default()), graph::draft);
+    let draft = draft.map_err(|message| vec![SchemaProblem::new(Code::SchemaRefForbidden, "/$schema", &message)])?;
+    let mut reading = graph::read(schema, draft);
     let order = limits::check(&mut reading);
-    refuse_metaschema_violations(&mut reading, schema, dialect, text.len());
-    refuse_patterns(&mut reading, dialect);
+    refuse_metaschema_violations(&mut reading, schema, draft, text.len());
+    refuse_patterns(&mut reading, draft);
     if !reading.problems.is_empty() {
         reading.problems.dedup();
         reading.problems.truncate(MAX_PROBLEMS);
         return Err(reading.problems);
     }
-    let validator =
-        options(dialect.draft).build(schema).map_err(|error| vec![problem(Code::SkillManifestInvalid, &error)])?;
-    let pattern_weights = reading.patterns.iter().map(|text| pattern::regex_cost(text)).collect();
-    let bytes = |text: &&str| u64::try_from(text.len()).unwrap_or(u64::MAX);
-    let pattern_bytes = reading.patterns.iter().map(bytes).collect();
-    let mut model = CostModel { nodes: reading.nodes, pattern_weights, pattern_bytes, weight: None };
-    model.weight = order.and_then(|order| model::unfolded_weight(&model, &order));
+    let validator = options(draft).build(schema).map_err(|error| vec![problem(Code::SkillManifestInvalid, &error)])?;
+    let model = CostModel::new(reading.nodes, &reading.patterns, order.as_deref());
     Ok(BuiltIn { validator, model })
 }
 
@@ -87,17 +83,6 @@ impl SchemaValidator for BuiltIn {
     }
 }
 
-fn dialect_of(schema: &Value) -> Result<Dialect, SchemaProblem> {
-    let [newest, ..] = DIALECTS;
-    match schema.get("$schema") {
-        Some(Value::String(uri)) => graph::dialect(uri).ok_or_else(|| {
-            let message = format!("the dialect {} is not one of the known drafts", quoted(uri));
-            SchemaProblem::new(Code::SchemaRefForbidden, "/$schema", &message)
-        }),
-        _ => Ok(newest),
-    }
-}
-
 fn violation(error: &ValidationError<'_>) -> Violation {
     Violation::new(error.instance_path().as_str(), error.schema_path().as_str(), &masked(error))
 }
@@ -122,7 +107,7 @@ fn options<F: Json>(draft: Draft) -> jsonschema::ValidationOptions<'static, Arc<
     jsonschema::options_for::<F>()
         .offline()
         .with_retriever(NothingOutside)
-        .with_draft(draft.into())
+        .with_draft(draft)
         .with_pattern_options(patterns)
         .should_validate_formats(false)
         .should_ignore_unknown_formats(true)
@@ -131,28 +116,16 @@ fn options<F: Json>(draft: Draft) -> jsonschema::ValidationOptions<'static, Arc<
         .without_content_encoding_support("base64")
 }
 
-impl From<Draft> for jsonschema::Draft {
-    fn from(draft: Draft) -> jsonschema::Draft {
-        match draft {
-            Draft::Draft4 => jsonschema::Draft::Draft4,
-            Draft::Draft6 => jsonschema::Draft::Draft6,
-            Draft::Draft7 => jsonschema::Draft::Draft7,
-            Draft::Draft201909 => jsonschema::Draft::Draft201909,
-            Draft::Draft202012 => jsonschema::Draft::Draft202012,
-        }
-    }
-}
-
-fn refuse_metaschema_violations(reading: &mut Reading<'_>, schema: &Value, dialect: Dialect, text_bytes: usize) {
+fn refuse_metaschema_violations(reading: &mut Reading<'_>, schema: &Value, draft: Draft, text_bytes: usize) {
     if reading.overflow || reading.hostile_enum || schema.is_boolean() {
         return;
     }
-    let metaschema = match dialect.draft {
+    let metaschema = match draft {
         Draft::Draft4 => jsonschema::draft4::meta::validator(),
         Draft::Draft6 => jsonschema::draft6::meta::validator(),
         Draft::Draft7 => jsonschema::draft7::meta::validator(),
         Draft::Draft201909 => jsonschema::draft201909::meta::validator(),
-        Draft::Draft202012 => jsonschema::draft202012::meta::validator(),
+        _ => jsonschema::draft202012::meta::validator(),
     };
     let code = |error: &ValidationError<'_>| {
         // Older metaschemas look at patterns themselves, more strictly than the engine.
@@ -168,7 +141,7 @@ fn refuse_metaschema_violations(reading: &mut Reading<'_>, schema: &Value, diale
 }
 
 /// Refuses the patterns that the linear engine does not take, each place where one is used.
-fn refuse_patterns(reading: &mut Reading<'_>, dialect: Dialect) {
+fn refuse_patterns(reading: &mut Reading<'_>, draft: Draft) {
     let all: Vec<(u32, &str)> = (0..).zip(reading.patterns.iter().copied()).collect();
     let (too_large, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, text)| pattern::is_too_large(text));
     let size = rest.iter().map(|(_, text)| pattern::size(text)).fold(0, u64::saturating_add);
@@ -177,7 +150,7 @@ fn refuse_patterns(reading: &mut Reading<'_>, dialect: Dialect) {
         reading.problems.push(SchemaProblem::new(Code::SchemaTooComplex, "", message));
         return;
     }
-    let refused = too_large.into_iter().take(MAX_REFUSED_PATTERNS).chain(refused_patterns(&rest, dialect.draft));
+    let refused = too_large.into_iter().take(MAX_REFUSED_PATTERNS).chain(refused_patterns(&rest, draft));
     for (pattern, text) in refused.collect::<Vec<_>>() {
         let message = format!(
             "the pattern {} cannot be used: it is not valid, needs look-around or back-references, or is too large",
@@ -191,44 +164,30 @@ fn refuse_patterns(reading: &mut Reading<'_>, dialect: Dialect) {
 
 /// The patterns that do not compile, up to a number; halves of the list that compile are passed over.
 fn refused_patterns<'v>(patterns: &[(u32, &'v str)], draft: Draft) -> Vec<(u32, &'v str)> {
-    let options = options::<SerdeJson>(draft);
-    let mut refused = Vec::new();
-    let mut suspects = vec![patterns];
-    while let Some(some) = suspects.pop() {
-        let all: Vec<Value> = some.iter().map(|(_, text)| serde_json::json!({ "pattern": text })).collect();
-        if some.is_empty() || options.build(&serde_json::json!({ "allOf": all })).is_ok() {
-            continue;
-        }
-        if let [one] = some {
-            refused.push(*one);
-        } else {
-            let (first, second) = some.split_at(some.len() / 2);
-            suspects.extend([second, first]);
-        }
-        if refused.len() >= MAX_REFUSED_PATTERNS {
-            break;
-        }
+    let all: Vec<Value> = patterns.iter().map(|(_, text)| json!({ "pattern": text })).collect();
+    if patterns.is_empty() || options::<SerdeJson>(draft).build(&json!({ "allOf": all })).is_ok() {
+        return Vec::new();
+    }
+    if patterns.len() == 1 {
+        return patterns.to_vec();
+    }
+    let (first, second) = patterns.split_at(patterns.len() / 2);
+    let mut refused = refused_patterns(first, draft);
+    if refused.len() < MAX_REFUSED_PATTERNS {
+        refused.extend(refused_patterns(second, draft));
+        refused.truncate(MAX_REFUSED_PATTERNS);
     }
     refused
 }
 
 /// The message without the instance's values, as far as it will be shown: a schema's `const` can be a megabyte.
 fn masked(error: &ValidationError<'_>) -> String {
-    let mut message = Clipped { text: String::new() };
+    // Room for all of a character that is cut off then.
+    let mut message = Cursor::new([0; MESSAGE_BYTES + 3]);
     // An error only says that the rest was left out.
     let _ = write!(message, "{}", error.masked());
-    message.text
-}
-
-struct Clipped {
-    text: String,
-}
-
-impl Write for Clipped {
-    fn write_str(&mut self, more: &str) -> fmt::Result {
-        self.text.push_str(head(more, MESSAGE_BYTES));
-        if self.text.len() < MESSAGE_BYTES { Ok(()) } else { Err(fmt::Error) }
-    }
+    let end = usize::try_from(message.position()).unwrap_or_default();
+    String::from_utf8_lossy(message.get_ref().get(..end).unwrap_or_default()).into_owned()
 }
 
 /// The metaschema's complaints about a longer schema are not listed, only the first is given.

@@ -8,8 +8,8 @@ use super::Compiled;
 
 #[derive(Default)]
 struct Shared {
-    /// Each with the depth limit it was held to. There are never many, and texts of different lengths are compared at once.
-    known: Vec<(usize, Weak<Compiled>)>,
+    /// There are never many, and texts of different lengths are compared at once.
+    known: Vec<Weak<Compiled>>,
     /// The last ones are kept alive: runs of one skill may come one after the other.
     recent: Vec<Arc<Compiled>>,
 }
@@ -18,19 +18,17 @@ static SHARED: Mutex<Shared> = Mutex::new(Shared { known: Vec::new(), recent: Ve
 
 /// The schema that was compiled from the same before, if it is still there.
 pub(super) fn find(text: &str, json_depth: usize) -> Option<Arc<Compiled>> {
-    let shared = lock();
-    let mut alike =
-        shared.known.iter().filter(|(depth, _)| *depth == json_depth).filter_map(|(_, schema)| schema.upgrade());
-    alike.find(|schema| schema.text == text)
+    let is_same = |schema: &Arc<Compiled>| schema.json_depth == json_depth && schema.text == text;
+    lock().known.iter().filter_map(Weak::upgrade).find(is_same)
 }
 
 /// Remembers a schema as long as it is in use, and the last few longer.
-pub(super) fn remember(json_depth: usize, compiled: &Arc<Compiled>) {
+pub(super) fn remember(compiled: &Arc<Compiled>) {
     let mut shared = lock();
     if shared.known.len() >= MAX_KNOWN {
-        shared.known.retain(|(_, schema)| schema.strong_count() > 0);
+        shared.known.retain(|schema| schema.strong_count() > 0);
     }
-    shared.known.push((json_depth, Arc::downgrade(compiled)));
+    shared.known.push(Arc::downgrade(compiled));
     if shared.recent.len() == MAX_RECENT {
         shared.recent.remove(0);
     }

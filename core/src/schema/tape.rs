@@ -10,11 +10,7 @@ use serde_json::{Number, Value};
 
 use crate::json::{Document, Elements, JsonView, Members, Node};
 
-/// The way of reading.
 pub(super) struct TapeJson;
-
-/// Makes the value that a violation is about, of some bytes and a number.
-type Make = fn(&[u8], u32) -> Value;
 
 impl Json for TapeJson {
     type Node<'a> = Node<'a>;
@@ -48,10 +44,8 @@ impl<'a> json::Node<'a, TapeJson> for Node<'a> {
     }
 
     fn as_string(&self) -> Option<Cow<'a, str>> {
-        match self.view() {
-            JsonView::String(text) => Some(Cow::Borrowed(text)),
-            _ => None,
-        }
+        let JsonView::String(text) = self.view() else { return None };
+        Some(Cow::Borrowed(text))
     }
 
     fn as_number(&self) -> Option<Number> {
@@ -59,10 +53,8 @@ impl<'a> json::Node<'a, TapeJson> for Node<'a> {
     }
 
     fn as_boolean(&self) -> Option<bool> {
-        match self.view() {
-            JsonView::Bool(value) => Some(value),
-            _ => None,
-        }
+        let JsonView::Bool(value) = self.view() else { return None };
+        Some(value)
     }
 
     fn is_null(&self) -> bool {
@@ -95,9 +87,8 @@ impl<'a> json::Node<'a, TapeJson> for Node<'a> {
                 length == items.len() && self.elements().zip(items).all(|(one, other)| one.equals_value(other))
             }
             (JsonView::Object(length), Value::Object(members)) => {
-                let same =
-                    |(name, one): (&str, Node<'a>)| members.get(name).is_some_and(|other| one.equals_value(other));
-                length == members.len() && self.members().all(same)
+                let equals = |(name, one): (&str, Node<'_>)| members.get(name).is_some_and(|it| one.equals_value(it));
+                length == members.len() && self.members().all(equals)
             }
             _ => false,
         }
@@ -110,14 +101,12 @@ impl<'a> json::Node<'a, TapeJson> for Node<'a> {
     /// What a violation is about. Messages are without values, but for the names of members and the lengths of arrays:
     /// nothing else is ever made of it, so that a long list of violations of a large value takes no more than its messages.
     fn lazy_value(&self) -> LazyInstance<'a> {
-        let (bytes, tag, make): (&[u8], u32, Make) = match self.view() {
+        let (bytes, length, make): (&[u8], usize, fn(&[u8], u32) -> Value) = match self.view() {
             JsonView::String(text) => (text.as_bytes(), 0, |text, _| String::from_utf8_lossy(text).into()),
-            JsonView::Array(length) => {
-                let length = u32::try_from(length).unwrap_or(u32::MAX);
-                (&[], length, |_, length| (0..length).map(|_| Value::Null).collect())
-            }
+            JsonView::Array(length) => (&[], length, |_, length| (0..length).map(|_| Value::Null).collect()),
             JsonView::Null | JsonView::Bool(_) | JsonView::Number | JsonView::Object(_) => (&[], 0, |_, _| Value::Null),
         };
+        let tag = u32::try_from(length).unwrap_or(u32::MAX);
         LazyInstance::Deferred { bytes, tag, make, cell: OnceLock::new() }
     }
 
@@ -133,10 +122,8 @@ impl<'a> Object<'a, TapeJson> for Node<'a> {
     type MembersIter = Members<'a>;
 
     fn len(&self) -> usize {
-        match self.view() {
-            JsonView::Object(members) => members,
-            _ => 0,
-        }
+        let JsonView::Object(members) = self.view() else { return 0 };
+        members
     }
 
     fn get(&self, key: &Box<str>) -> Option<Node<'a>> {
@@ -153,10 +140,8 @@ impl<'a> Array<'a, TapeJson> for Node<'a> {
     type ElementsIter = Elements<'a>;
 
     fn len(&self) -> usize {
-        match self.view() {
-            JsonView::Array(elements) => elements,
-            _ => 0,
-        }
+        let JsonView::Array(elements) = self.view() else { return 0 };
+        elements
     }
 
     fn elements(&self) -> Elements<'a> {

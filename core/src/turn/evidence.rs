@@ -40,8 +40,21 @@ pub(crate) struct Found<'r> {
 
 /// Reads what a turn left behind.
 pub(crate) fn read<'r>(plan: &'r Plan, report: &'r TurnReport) -> Found<'r> {
-    let mut reader = Reader::new(plan);
-    reader.diagnostics.clone_from(&report.diagnostics);
+    let mut reader = Reader {
+        plan,
+        output: None,
+        fault: None,
+        looks_left: MAX_LOOKS,
+        markers: Markers::default(),
+        mentioned: false,
+        breaks_off_done: false,
+        question: None,
+        last_words: "",
+        last_words_bytes: 0,
+        unreadable_questions: 0,
+        diagnostics: report.diagnostics.clone(),
+        steps: 0,
+    };
     match (&report.output, &report.messages, &report.text) {
         (Some(Value::Null), _, _) | (None, None, None) => {}
         (Some(value), _, _) => reader.host_value(value),
@@ -88,24 +101,6 @@ impl Output {
 }
 
 impl<'r> Reader<'r> {
-    fn new(plan: &'r Plan) -> Reader<'r> {
-        Reader {
-            plan,
-            output: None,
-            fault: None,
-            looks_left: MAX_LOOKS,
-            markers: Markers::default(),
-            mentioned: false,
-            breaks_off_done: false,
-            question: None,
-            last_words: "",
-            last_words_bytes: 0,
-            unreadable_questions: 0,
-            diagnostics: Vec::new(),
-            steps: 0,
-        }
-    }
-
     fn note(&mut self, code: Code, message: impl Into<String>) {
         self.diagnostics.push(Note::new(code, message));
     }
@@ -303,7 +298,8 @@ impl<'r> Reader<'r> {
 
     /// An object as an output, unless a key stands twice in it.
     fn judged(&self, text: String, source: Source) -> Result<Output, JsonError> {
-        let check = self.check(&Document::read_scanned(&text)?);
+        let document = Document::read_scanned(&text)?;
+        let check = self.plan.output_schema.as_ref().map(|schema| schema.check_document(&document));
         Ok(Output { source, text, is_object: true, check })
     }
 
@@ -313,10 +309,6 @@ impl<'r> Reader<'r> {
         if self.output.as_ref().is_none_or(better) {
             self.output = Some(earlier);
         }
-    }
-
-    fn check(&self, output: &Document<'_>) -> Option<Check> {
-        self.plan.output_schema.as_ref().map(|schema| schema.check_document(output))
     }
 
     /// MARK-6: a done marker in an object that breaks off counts only where nothing in the turn says otherwise.
@@ -372,21 +364,22 @@ impl<'r> Reader<'r> {
     }
 
     fn output_state(&mut self) -> (OutputState, Vec<Violation>) {
-        match self.output.as_mut().map(|output| output.check.take()) {
-            None if self.fault.is_some() => (OutputState::Unparsable, Vec::new()),
-            None => (OutputState::Missing, Vec::new()),
-            Some(None) => (OutputState::Unchecked, Vec::new()),
-            Some(Some(Check::Valid)) => (OutputState::Valid, Vec::new()),
-            Some(Some(Check::Invalid(violations))) => (OutputState::Invalid, violations),
+        let state = match self.output.as_mut().map(|output| output.check.take()) {
+            None if self.fault.is_some() => OutputState::Unparsable,
+            None => OutputState::Missing,
+            Some(None) => OutputState::Unchecked,
+            Some(Some(Check::Valid)) => OutputState::Valid,
+            Some(Some(Check::Invalid(violations))) => return (OutputState::Invalid, violations),
             Some(Some(Check::NoValidator)) => {
                 self.note(Code::ValidatorMissing, "there is no validator to check the output with");
-                (OutputState::Invalid, Vec::new())
+                OutputState::Invalid
             }
             Some(Some(Check::TooMuchWork)) => {
                 self.note(Code::ValidationLimitExceeded, "checking the output would take too much work");
-                (OutputState::Invalid, Vec::new())
+                OutputState::Invalid
             }
-        }
+        };
+        (state, Vec::new())
     }
 }
 

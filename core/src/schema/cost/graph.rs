@@ -5,28 +5,26 @@
 mod dispatch;
 mod references;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
+use jsonschema::Draft;
 use serde_json::Value;
 
 use super::model::{CHECK_BUDGET, uniqueness};
 use crate::json::{Document, text_size};
 use crate::schema::SchemaProblem;
+use crate::text::quoted;
 use crate::types::codes::Code;
 
 /// One subschema, as far as it decides how much work a check is.
 #[derive(Default)]
 pub(crate) struct Node {
-    /// Subschemas for the same instance.
-    pub(crate) refs: Vec<u32>,
-    pub(crate) all: Vec<u32>,
+    /// Subschemas for the same instance; those of an `if` and of unions follow.
+    applied: Vec<(Role, u32)>,
+    condition: Option<u32>,
     pub(crate) unions: Vec<Union>,
-    pub(crate) not: Vec<u32>,
     /// The size of the subschema under `not`; the validator copies it into each violation.
     pub(crate) not_size: u64,
-    pub(crate) condition: Option<u32>,
-    pub(crate) outcomes: Vec<u32>,
-    pub(crate) dependent: Vec<u32>,
     /// Subschemas for members of an object.
     pub(crate) properties: BTreeMap<String, u32>,
     pub(crate) pattern_properties: Vec<(u32, u32)>,
@@ -48,8 +46,19 @@ pub(crate) struct Node {
     pub(crate) metaschema: bool,
 }
 
+/// How a subschema for the same instance is applied; in this order they are looked at.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Role {
+    Reference,
+    All,
+    Not,
+    Outcome,
+    Dependent,
+    Branch,
+    Condition,
+}
+
 /// An `anyOf` or `oneOf`.
-#[derive(Default)]
 pub(crate) struct Union {
     pub(crate) branches: Vec<u32>,
     /// Where each branch requires one property to be a string of its own, the validator looks at one branch only.
@@ -57,204 +66,137 @@ pub(crate) struct Union {
 }
 
 impl Node {
-    /// Subschemas that see the same instance as this one.
-    pub(crate) fn same_instance(&self) -> Vec<u32> {
-        let unions = self.unions.iter().flat_map(|union| &union.branches);
-        let lists = [&self.refs, &self.all, &self.not, &self.outcomes, &self.dependent];
-        lists.into_iter().flatten().chain(unions).chain(&self.condition).copied().collect()
+    pub(crate) fn same_instance(&self) -> impl Iterator<Item = (Role, u32)> {
+        let branches = self.unions.iter().flat_map(|union| &union.branches).map(|branch| (Role::Branch, *branch));
+        let condition = self.condition.map(|condition| (Role::Condition, condition));
+        self.applied.iter().copied().chain(branches).chain(condition)
+    }
+
+    pub(crate) fn references(&self) -> impl Iterator<Item = u32> {
+        self.applied.iter().filter(|(role, _)| *role == Role::Reference).map(|(_, target)| *target)
     }
 
     /// All subschemas that a check may go to from here.
-    pub(crate) fn reachable(&self) -> Vec<u32> {
-        let mut reachable = self.same_instance();
-        reachable.extend(self.properties.values());
-        reachable.extend(self.pattern_properties.iter().map(|(_, node)| node));
-        reachable.extend(&self.prefix);
-        let single = [self.additional, self.names, self.unevaluated_properties];
-        reachable.extend(single.into_iter().flatten());
-        reachable.extend([self.items, self.contains, self.unevaluated_items].into_iter().flatten());
-        reachable
+    pub(crate) fn reachable(&self) -> impl Iterator<Item = u32> {
+        let listed =
+            self.properties.values().chain(self.pattern_properties.iter().map(|(_, node)| node)).chain(&self.prefix);
+        let of_members = [self.additional, self.names, self.unevaluated_properties];
+        let of_elements = [self.items, self.contains, self.unevaluated_items];
+        let same = self.same_instance().map(|(_, node)| node);
+        same.chain(listed.copied()).chain(of_members.into_iter().chain(of_elements).flatten())
     }
 
     pub(crate) fn is_unevaluated(&self) -> bool {
         self.unevaluated_properties.is_some() || self.unevaluated_items.is_some()
     }
+
+    fn apply(&mut self, role: Role, subschemas: impl IntoIterator<Item = u32>) {
+        self.applied.extend(subschemas.into_iter().map(|subschema| (role, subschema)));
+    }
 }
 
-/// What was read from a schema's document.
 #[derive(Default)]
 pub(crate) struct Reading<'v> {
     pub(crate) nodes: Vec<Node>,
     /// Each pattern once, in the order of the document; nodes name them by position.
     pub(crate) patterns: Vec<&'v str>,
     pub(crate) problems: Vec<SchemaProblem>,
-    /// Subschemas that a reference leads to.
-    pub(crate) targets: BTreeSet<u32>,
-    /// Levels of subschemas below each node, and how many there are, itself included; and how long its location is.
-    pub(crate) shapes: Vec<Shape>,
     /// There are more subschemas than [`MAX_NODES`]; the rest was not read.
     pub(crate) overflow: bool,
     /// Bytes of the locations that the validator keeps, one for each keyword.
     pub(crate) location_bytes: u64,
     /// Even the metaschema's check of this document would be too much work.
     pub(crate) hostile_enum: bool,
-    places: Vec<Place<'v>>,
-    pattern_places: Vec<(u32, u32, bool)>,
+    pub(crate) places: Vec<Place>,
+    /// Each use of a pattern: in which node, and where below it.
+    pattern_places: Vec<(u32, u32, String)>,
 }
 
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Shape {
+pub(crate) struct Place {
+    parent: u32,
+    /// The part of a JSON pointer that leads here from the parent.
+    step: String,
+    /// Bytes of the location, as the validator keeps it.
+    location: u64,
+    /// Levels of subschemas from here on, and how many there are.
     pub(crate) height: u64,
     pub(crate) size: u64,
-    /// Bytes of the node's own location.
-    location: u64,
 }
 
-/// More problems than this are not listed.
 pub(crate) const MAX_PROBLEMS: usize = 50;
 
 /// More subschemas than this are refused: each costs the validator some microseconds and a kilobyte.
 pub(crate) const MAX_NODES: usize = 20_000;
 
-/// The known drafts of JSON Schema.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Draft {
-    Draft4,
-    Draft6,
-    Draft7,
-    Draft201909,
-    Draft202012,
-}
-
-/// Which draft a document follows, as far as the graph cares.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Dialect {
-    pub(crate) uri: &'static str,
-    pub(crate) draft: Draft,
-}
-
-/// The drafts in the spelling under which the validator holds their metaschemas.
-pub(crate) const DIALECTS: [Dialect; 5] = [
-    Dialect { uri: "https://json-schema.org/draft/2020-12/schema", draft: Draft::Draft202012 },
-    Dialect { uri: "https://json-schema.org/draft/2019-09/schema", draft: Draft::Draft201909 },
-    Dialect { uri: "http://json-schema.org/draft-07/schema", draft: Draft::Draft7 },
-    Dialect { uri: "http://json-schema.org/draft-06/schema", draft: Draft::Draft6 },
-    Dialect { uri: "http://json-schema.org/draft-04/schema", draft: Draft::Draft4 },
+/// The known drafts, in the spelling under which the validator holds their metaschemas.
+pub(crate) const DRAFTS: [(&str, Draft); 5] = [
+    ("https://json-schema.org/draft/2020-12/schema", Draft::Draft202012),
+    ("https://json-schema.org/draft/2019-09/schema", Draft::Draft201909),
+    ("http://json-schema.org/draft-07/schema", Draft::Draft7),
+    ("http://json-schema.org/draft-06/schema", Draft::Draft6),
+    ("http://json-schema.org/draft-04/schema", Draft::Draft4),
 ];
 
-/// The known dialect that a `$schema` names; `http` and `https` both do.
-pub(crate) fn dialect(uri: &str) -> Option<Dialect> {
+/// The known draft that a `$schema` names, with `http` or `https`; or what is wrong with it.
+pub(crate) fn draft(uri: &str) -> Result<Draft, String> {
     let bare = |uri: &str| uri.trim_start_matches("https:").trim_start_matches("http:").to_owned();
     let named = bare(uri.strip_suffix('#').unwrap_or(uri));
-    DIALECTS.into_iter().find(|dialect| bare(dialect.uri) == named)
+    let known = DRAFTS.into_iter().find(|(uri, _)| bare(uri) == named);
+    known.map(|(_, draft)| draft).ok_or_else(|| format!("the dialect {} is not one of the known drafts", quoted(uri)))
 }
 
-enum Place<'v> {
-    Root,
-    Under {
-        parent: u32,
-        keyword: &'v str,
-        step: Step<'v>,
-    },
-    /// A reference pointed to a part of the document that no keyword makes a schema.
-    Pointed(String),
-}
-
-#[derive(Clone, Copy)]
-enum Step<'v> {
-    None,
-    Key(&'v str),
-    Index(usize),
-}
-
+#[derive(Default)]
 struct Reader<'v> {
-    root: &'v Value,
-    dialect: Dialect,
+    draft: Draft,
     reading: Reading<'v>,
+    /// Of each node; the first is the document.
     values: Vec<&'v Value>,
     /// Addresses only find a node again; nothing is ever read in their order.
     by_address: BTreeMap<usize, u32>,
     by_pattern: BTreeMap<&'v str, u32>,
     anchors: BTreeMap<&'v str, u32>,
     references: VecDeque<(u32, &'v str, &'v str)>,
-    uses_metaschema: bool,
     rebinds: Option<u32>,
 }
 
 /// Reads the graph of a document that is at most `Limits::MAX_JSON_DEPTH` deep.
-pub(crate) fn read(root: &Value, dialect: Dialect) -> Reading<'_> {
-    let mut reader = Reader {
-        root,
-        dialect,
-        reading: Reading::default(),
-        values: Vec::new(),
-        by_address: BTreeMap::new(),
-        by_pattern: BTreeMap::new(),
-        anchors: BTreeMap::new(),
-        references: VecDeque::new(),
-        uses_metaschema: false,
-        rebinds: None,
-    };
-    reader.add(root, Place::Root);
+pub(crate) fn read(root: &Value, draft: Draft) -> Reading<'_> {
+    let mut reader = Reader { draft, ..Reader::default() };
+    reader.add(root, Place { parent: 0, step: String::new(), location: 0, height: 1, size: 1 });
     reader.resolve_references();
-    reader.refuse_rebound_metaschema();
     reader.find_dispatches();
+    for node in &mut reader.reading.nodes {
+        node.applied.sort_by_key(|(role, _)| *role);
+    }
     reader.reading
 }
 
 impl Reading<'_> {
-    /// Where a node stands in the document, as a JSON pointer.
+    /// Where a node stands in the document, as a JSON pointer; recursion is bounded by the depth of the document.
     pub(crate) fn path(&self, node: u32) -> String {
-        let mut steps = Vec::new();
-        let mut current = node;
-        loop {
-            match self.places.get(current as usize) {
-                Some(Place::Under { parent, keyword, step }) => {
-                    match step {
-                        Step::None => {}
-                        Step::Key(key) => steps.push(escape(key)),
-                        Step::Index(index) => steps.push(index.to_string()),
-                    }
-                    steps.push(escape(keyword));
-                    current = *parent;
-                }
-                Some(Place::Pointed(pointer)) => {
-                    steps.push(pointer.trim_start_matches('/').to_owned());
-                    break;
-                }
-                Some(Place::Root) | None => break,
-            }
+        match self.places.get(node as usize) {
+            Some(place) if node > 0 => self.path(place.parent) + &place.step,
+            _ => String::new(),
         }
-        steps.iter().rev().fold(String::new(), |path, step| path + "/" + step)
     }
 
     /// Where a pattern stands, each time it is used.
     pub(crate) fn pattern_paths(&self, pattern: u32) -> Vec<String> {
         let uses = self.pattern_places.iter().filter(|(used, ..)| *used == pattern);
-        let text = self.patterns.get(pattern as usize).copied().unwrap_or_default();
-        uses.take(MAX_PROBLEMS)
-            .map(|(_, node, is_key)| {
-                let path = self.path(*node);
-                if *is_key { format!("{path}/patternProperties/{}", escape(text)) } else { path + "/pattern" }
-            })
-            .collect()
+        uses.take(MAX_PROBLEMS).map(|(_, node, step)| self.path(*node) + step).collect()
     }
 
     pub(crate) fn problem(&mut self, code: Code, node: u32, keyword: &str, message: &str) {
-        if self.problems.len() >= MAX_PROBLEMS {
-            return;
+        if self.problems.len() < MAX_PROBLEMS {
+            let step = if keyword.is_empty() { String::new() } else { step(keyword) };
+            self.problems.push(SchemaProblem::new(code, &(self.path(node) + &step), message));
         }
-        let mut path = self.path(node);
-        if !keyword.is_empty() {
-            path = path + "/" + &escape(keyword);
-        }
-        self.problems.push(SchemaProblem::new(code, &path, message));
     }
 }
 
 impl<'v> Reader<'v> {
     /// Adds a subschema and everything below it; recursion is bounded by the depth of the document.
-    fn add(&mut self, value: &'v Value, place: Place<'v>) -> u32 {
+    fn add(&mut self, value: &'v Value, place: Place) -> u32 {
         let address = std::ptr::from_ref(value).addr();
         if let Some(known) = self.by_address.get(&address) {
             return *known;
@@ -266,88 +208,68 @@ impl<'v> Reader<'v> {
         let id = index(self.reading.nodes.len());
         self.by_address.insert(address, id);
         self.values.push(value);
+        // What is below comes behind it.
         self.reading.nodes.push(Node::default());
-        let location = self.location_length(&place);
         let keywords = 1 + count(value.as_object().map_or(0, serde_json::Map::len));
         let identifier = count(self.own_uri().map_or(0, str::len));
-        let bytes = keywords.saturating_mul(location.saturating_add(identifier));
+        let bytes = keywords.saturating_mul(place.location.saturating_add(identifier));
         self.reading.location_bytes = self.reading.location_bytes.saturating_add(bytes);
         self.reading.places.push(place);
-        self.reading.shapes.push(Shape { height: 1, size: 1, location });
-        if let Value::Object(map) = value {
-            let mut node = Node::default();
-            for (keyword, value) in map {
-                self.keyword(id, &mut node, keyword, value);
-            }
-            if let Some(slot) = self.reading.nodes.get_mut(id as usize) {
-                *slot = node;
-            }
+        let mut node = Node::default();
+        for (keyword, value) in value.as_object().into_iter().flatten() {
+            self.keyword(id, &mut node, keyword, value);
+        }
+        if let Some(slot) = self.reading.nodes.get_mut(id as usize) {
+            *slot = node;
         }
         id
     }
 
-    fn location_length(&self, place: &Place<'_>) -> u64 {
-        match place {
-            Place::Root => 0,
-            Place::Pointed(pointer) => count(pointer.len()),
-            Place::Under { parent, keyword, step } => {
-                let parent = self.reading.shapes.get(*parent as usize).copied().unwrap_or_default();
-                let step = if let Step::Key(key) = step { key.len() } else { 8 };
-                parent.location.saturating_add(count(keyword.len() + step + 2))
-            }
-        }
-    }
-
     fn keyword(&mut self, id: u32, node: &mut Node, keyword: &'v str, value: &'v Value) {
-        match keyword {
-            "$ref" | "$dynamicRef" | "$recursiveRef" => self.reference(id, keyword, value),
-            "$schema" => self.nested_dialect(id, value),
-            "$id" | "id" => self.identifier(id, keyword, value),
-            "$anchor" | "$dynamicAnchor" => self.anchor(id, keyword, value),
-            "$recursiveAnchor" if value == true => self.rebinds = Some(id),
-            "allOf" => node.all = self.list(id, keyword, value),
-            "anyOf" | "oneOf" => {
-                let branches = self.list(id, keyword, value);
-                node.unions.push(Union { branches, dispatch: None });
+        match (keyword, value) {
+            ("$ref" | "$dynamicRef" | "$recursiveRef", Value::String(uri)) => {
+                self.references.push_back((id, keyword, uri));
             }
-            "not" => {
-                node.not.extend(self.one(id, keyword, value));
+            ("$schema", Value::String(uri)) => self.nested_draft(id, uri),
+            ("$id" | "id", Value::String(uri)) if keyword == self.draft.id_keyword() => {
+                self.identifier(id, keyword, uri);
+            }
+            ("$anchor" | "$dynamicAnchor", _) => self.anchor(id, keyword, value),
+            ("$recursiveAnchor", Value::Bool(true)) => self.rebinds = Some(id),
+            ("allOf", _) => node.apply(Role::All, self.list(id, keyword, value)),
+            ("anyOf" | "oneOf", _) => {
+                node.unions.push(Union { branches: self.list(id, keyword, value), dispatch: None });
+            }
+            ("not", _) => {
+                node.apply(Role::Not, self.one(id, keyword, value));
                 node.not_size = size(value);
             }
-            "if" => node.condition = self.one(id, keyword, value),
-            "then" | "else" => node.outcomes.extend(self.one(id, keyword, value)),
-            "dependentSchemas" | "dependencies" => {
-                let dependent = self.map(id, keyword, value);
-                node.dependent.extend(dependent.into_iter().map(|(_, node)| node));
+            ("if", _) => node.condition = self.one(id, keyword, value),
+            ("then" | "else", _) => node.apply(Role::Outcome, self.one(id, keyword, value)),
+            ("dependentSchemas" | "dependencies", _) => {
+                node.apply(Role::Dependent, self.map(id, keyword, value).into_iter().map(|(_, node)| node));
                 node.required += size(value);
             }
-            "properties" => {
+            ("properties", _) => {
                 let properties = self.map(id, keyword, value);
                 node.properties = properties.into_iter().map(|(name, node)| (name.to_owned(), node)).collect();
             }
-            "patternProperties" => {
-                for (pattern, subschema) in self.map(id, keyword, value) {
-                    let pattern = self.pattern(id, pattern, true);
+            ("patternProperties", _) => {
+                for (text, subschema) in self.map(id, keyword, value) {
+                    let pattern = self.pattern(id, text, step(keyword) + &step(text));
                     node.pattern_properties.push((pattern, subschema));
                 }
             }
-            "additionalProperties" => node.additional = self.one(id, keyword, value),
-            "propertyNames" => node.names = self.one(id, keyword, value),
-            "unevaluatedProperties" => node.unevaluated_properties = self.one(id, keyword, value),
-            "prefixItems" => node.prefix.extend(self.list(id, keyword, value)),
-            "items" if value.is_array() => node.prefix.extend(self.list(id, keyword, value)),
-            "items" | "additionalItems" => node.items = node.items.or(self.one(id, keyword, value)),
-            "contains" => node.contains = self.one(id, keyword, value),
-            "unevaluatedItems" => node.unevaluated_items = self.one(id, keyword, value),
+            ("additionalProperties", _) => node.additional = self.one(id, keyword, value),
+            ("propertyNames", _) => node.names = self.one(id, keyword, value),
+            ("unevaluatedProperties", _) => node.unevaluated_properties = self.one(id, keyword, value),
+            ("prefixItems", _) | ("items", Value::Array(_)) => node.prefix.extend(self.list(id, keyword, value)),
+            ("items" | "additionalItems", _) => node.items = node.items.or(self.one(id, keyword, value)),
+            ("contains", _) => node.contains = self.one(id, keyword, value),
+            ("unevaluatedItems", _) => node.unevaluated_items = self.one(id, keyword, value),
             // Not part of a check unless something refers to them.
-            "$defs" | "definitions" => drop(self.map(id, keyword, value)),
-            "contentSchema" => drop(self.one(id, keyword, value)),
-            _ => self.assertion(id, node, keyword, value),
-        }
-    }
-
-    fn assertion(&mut self, id: u32, node: &mut Node, keyword: &'v str, value: &'v Value) {
-        match (keyword, value) {
+            ("$defs" | "definitions", _) => drop(self.map(id, keyword, value)),
+            ("contentSchema", _) => drop(self.one(id, keyword, value)),
             ("required" | "dependentRequired", _) => node.required += size(value),
             ("enum", Value::Array(items)) => {
                 node.enum_items += count(items.len());
@@ -358,7 +280,7 @@ impl<'v> Reader<'v> {
                 node.enum_items += 1;
                 node.equality += size(value);
             }
-            ("pattern", Value::String(text)) => node.pattern = Some(self.pattern(id, text, false)),
+            ("pattern", Value::String(text)) => node.pattern = Some(self.pattern(id, text, step(keyword))),
             ("minLength" | "maxLength", _) => node.lengths = true,
             ("uniqueItems", Value::Bool(true)) => node.unique = true,
             _ => {}
@@ -367,7 +289,7 @@ impl<'v> Reader<'v> {
 
     /// The metaschemas of the oldest drafts want the values of an `enum` to be different, and compare them.
     fn refuse_hostile_enum(&mut self, id: u32, values: &Value) {
-        if !matches!(self.dialect.draft, Draft::Draft4 | Draft::Draft6) {
+        if !matches!(self.draft, Draft::Draft4 | Draft::Draft6) {
             return;
         }
         let text = values.to_string();
@@ -378,51 +300,55 @@ impl<'v> Reader<'v> {
         }
     }
 
-    fn pattern(&mut self, id: u32, text: &'v str, is_key: bool) -> u32 {
+    fn pattern(&mut self, id: u32, text: &'v str, step: String) -> u32 {
         let next = index(self.reading.patterns.len());
         let pattern = *self.by_pattern.entry(text).or_insert(next);
         if pattern == next {
             self.reading.patterns.push(text);
         }
-        self.reading.pattern_places.push((pattern, id, is_key));
+        self.reading.pattern_places.push((pattern, id, step));
         pattern
     }
 
-    fn one(&mut self, parent: u32, keyword: &'v str, value: &'v Value) -> Option<u32> {
-        self.child(parent, keyword, Step::None, value)
+    fn one(&mut self, parent: u32, keyword: &str, value: &'v Value) -> Option<u32> {
+        self.child(parent, step(keyword), keyword.len() + POSITION_BYTES, value)
     }
 
-    fn list(&mut self, parent: u32, keyword: &'v str, value: &'v Value) -> Vec<u32> {
+    fn list(&mut self, parent: u32, keyword: &str, value: &'v Value) -> Vec<u32> {
         let items = value.as_array().into_iter().flatten().enumerate();
-        items.filter_map(|(position, item)| self.child(parent, keyword, Step::Index(position), item)).collect()
+        let bytes = keyword.len() + POSITION_BYTES;
+        let place = |position| format!("{}/{position}", step(keyword));
+        items.filter_map(|(position, item)| self.child(parent, place(position), bytes, item)).collect()
     }
 
-    fn map(&mut self, parent: u32, keyword: &'v str, value: &'v Value) -> Vec<(&'v str, u32)> {
-        let mut nodes = Vec::new();
-        for (key, item) in value.as_object().into_iter().flatten() {
-            if let Some(node) = self.child(parent, keyword, Step::Key(key), item) {
-                nodes.push((key.as_str(), node));
-            }
-        }
-        nodes
+    fn map(&mut self, parent: u32, keyword: &str, value: &'v Value) -> Vec<(&'v str, u32)> {
+        let members = value.as_object().into_iter().flatten();
+        let place = |key| step(keyword) + &step(key);
+        let child = |(key, item): (&'v String, _)| {
+            Some((key.as_str(), self.child(parent, place(key), keyword.len() + key.len(), item)?))
+        };
+        members.filter_map(child).collect()
     }
 
-    fn child(&mut self, parent: u32, keyword: &'v str, step: Step<'v>, value: &'v Value) -> Option<u32> {
+    fn child(&mut self, parent: u32, step: String, bytes: usize, value: &'v Value) -> Option<u32> {
         if !matches!(value, Value::Object(_) | Value::Bool(_)) {
             return None;
         }
-        let child = self.add(value, Place::Under { parent, keyword, step });
-        let below = self.reading.shapes.get(child as usize).copied().unwrap_or_default();
-        if let Some(shape) = self.reading.shapes.get_mut(parent as usize) {
-            shape.height = shape.height.max(below.height + 1);
-            shape.size = shape.size.saturating_add(below.size);
+        let above = self.reading.places.get(parent as usize).map_or(0, |place| place.location);
+        let location = above.saturating_add(count(bytes + 2));
+        let child = self.add(value, Place { parent, step, location, height: 1, size: 1 });
+        let below = self.reading.places.get(child as usize).map(|place| (place.height, place.size));
+        if let (Some((height, size)), Some(place)) = (below, self.reading.places.get_mut(parent as usize)) {
+            place.height = place.height.max(height + 1);
+            place.size = place.size.saturating_add(size);
         }
         Some(child)
     }
 }
 
-fn escape(step: &str) -> String {
-    step.replace('~', "~0").replace('/', "~1")
+/// A key as a part of a JSON pointer.
+fn step(key: &str) -> String {
+    format!("/{}", key.replace('~', "~0").replace('/', "~1"))
 }
 
 /// The number of parts of a value, with long texts counted by their length: what its tape says, too.
@@ -439,10 +365,13 @@ fn size(value: &Value) -> u64 {
 }
 
 /// Counts are `u64` on every platform, so that every platform decides alike.
-fn count(length: usize) -> u64 {
+pub(crate) fn count(length: usize) -> u64 {
     u64::try_from(length).unwrap_or(u64::MAX)
 }
 
 fn index(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
+
+/// What the position of an element, or nothing below a keyword, counts in a location.
+const POSITION_BYTES: usize = 8;

@@ -1,5 +1,7 @@
 //! What is refused before the validator compiles it: schemas whose unfolding explodes, and those that never arrive.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::graph::{MAX_NODES, Node, Reading};
 use crate::types::codes::Code;
 
@@ -11,7 +13,8 @@ pub(crate) fn check(reading: &mut Reading<'_>) -> Option<Vec<u32>> {
         too_complex(reading, 0, &format!("there are more than {MAX_NODES} subschemas"));
         return None;
     }
-    let same: Vec<Vec<u32>> = reading.nodes.iter().map(Node::same_instance).collect();
+    let same: Vec<Vec<u32>> =
+        reading.nodes.iter().map(|node| node.same_instance().map(|(_, id)| id).collect()).collect();
     let (order, loops) = ordered(&same);
     for node in &loops {
         too_complex(reading, *node, "a reference leads back here without going into the instance");
@@ -19,35 +22,36 @@ pub(crate) fn check(reading: &mut Reading<'_>) -> Option<Vec<u32>> {
     if loops.is_empty() {
         check_unfolding(reading, &same, &order);
     }
-    let all: Vec<Vec<u32>> = reading.nodes.iter().map(Node::reachable).collect();
+    let all: Vec<Vec<u32>> = reading.nodes.iter().map(|node| node.reachable().collect()).collect();
     let (order, loops) = ordered(&all);
     loops.is_empty().then_some(order)
 }
 
 /// Looks at what a node becomes when everything that sees the same instance is written out in its place.
 fn check_unfolding(reading: &mut Reading<'_>, same: &[Vec<u32>], order: &[u32]) {
-    let mut sizes = vec![0_u64; same.len()];
-    let mut chains = vec![0_u64; same.len()];
+    // How many subschemas each becomes, and how many of them lie within each other.
+    let mut unfolded: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     let mut refused = Vec::new();
     for id in order {
-        let edges = same.get(*id as usize).map_or(&[] as &[u32], Vec::as_slice);
-        let below = |known: &[u64]| -> Vec<u64> { edges.iter().map(|edge| at(known, *edge)).collect() };
-        let size = below(&sizes).into_iter().fold(1, u64::saturating_add);
-        let chain = 1 + below(&chains).into_iter().max().unwrap_or(0);
-        // Only where it first becomes too much; what leads there is not another problem.
-        let is_new = below(&sizes).into_iter().all(|size| size <= MAX_UNFOLDED)
-            && below(&chains).into_iter().all(|chain| chain <= MAX_CHAIN);
+        let (mut size, mut chain, mut is_new) = (1_u64, 1, true);
+        for (size_below, chain_below) in
+            same.get(*id as usize).into_iter().flatten().filter_map(|edge| unfolded.get(edge))
+        {
+            size = size.saturating_add(*size_below);
+            chain = chain.max(1 + chain_below);
+            // Only where it first becomes too much; what leads there is not another problem.
+            is_new &= *size_below <= MAX_UNFOLDED && *chain_below <= MAX_CHAIN;
+        }
         if is_new && size > MAX_UNFOLDED {
             refused.push((*id, format!("written out, this is more than {MAX_UNFOLDED} alternatives for one instance")));
         } else if is_new && chain > MAX_CHAIN {
             refused.push((*id, format!("more than {MAX_CHAIN} subschemas for one instance lie within each other")));
         }
-        set(&mut sizes, *id, size);
-        set(&mut chains, *id, chain);
+        unfolded.insert(*id, (size, chain));
     }
     refused.sort_unstable();
     if refused.is_empty() {
-        check_compilation(reading, &sizes);
+        check_compilation(reading, &unfolded);
     }
     for (node, message) in refused {
         too_complex(reading, node, &message);
@@ -55,23 +59,23 @@ fn check_unfolding(reading: &mut Reading<'_>, same: &[Vec<u32>], order: &[u32]) 
 }
 
 /// Looks at what the validator does when it compiles: how often it takes up a node, and how deep it goes.
-fn check_compilation(reading: &mut Reading<'_>, sizes: &[u64]) {
-    let shape = |id: u32| reading.shapes.get(id as usize).copied().unwrap_or_default();
-    let targets = reading.targets.iter().map(|target| shape(*target).size);
+fn check_compilation(reading: &mut Reading<'_>, unfolded: &BTreeMap<u32, (u64, u64)>) {
+    let targets: BTreeSet<u32> = reading.nodes.iter().flat_map(Node::references).collect();
+    let targets = || targets.iter().filter_map(|target| reading.places.get(*target as usize));
     // It unfolds alternatives to find out which is meant, and the surroundings of each `unevaluated…`.
-    let unfolded = reading
-        .nodes
-        .iter()
-        .zip(sizes)
-        .filter(|(node, _)| node.is_unevaluated() || node.unions.iter().any(|union| union.branches.len() >= 3));
-    let copied = reading.nodes.iter().map(|node| node.not_size / COPIED_PER_WORK);
-    let work = targets.chain(unfolded.map(|(_, size)| *size)).chain(copied).fold(0, u64::saturating_add);
+    let is_unfolded = |node: &Node| node.is_unevaluated() || node.unions.iter().any(|union| union.branches.len() >= 3);
+    let copies = reading.nodes.iter().zip(unfolded.values()).map(|(node, (size, _))| {
+        let size = if is_unfolded(node) { *size } else { 0 };
+        size.saturating_add(node.not_size / COPIED_PER_WORK)
+    });
+    let work = targets().map(|target| target.size).chain(copies).fold(0, u64::saturating_add);
 
-    let mut heights: Vec<u64> = reading.targets.iter().map(|target| shape(*target).height).collect();
+    let mut heights: Vec<u64> = targets().map(|target| target.height).collect();
     heights.sort_unstable_by(|a, b| b.cmp(a));
     // References within references are compiled on the stack up to a number; those around `unevaluated…` without end, but
     // in smaller steps. No path enters one target twice, so the sum of the heights bounds its length.
-    let sum = |heights: &[u64]| heights.iter().copied().fold(shape(0).height, u64::saturating_add);
+    let root = reading.places.first().map_or(0, |root| root.height);
+    let sum = |heights: &[u64]| heights.iter().copied().fold(root, u64::saturating_add);
     let depth = sum(heights.get(..NESTED_REFERENCES).unwrap_or(&heights));
     let has_unevaluated = reading.nodes.iter().any(Node::is_unevaluated);
     let is_too_deep = depth > MAX_COMPILE_DEPTH || (has_unevaluated && sum(&heights) > MAX_UNEVALUATED_DEPTH);
@@ -92,55 +96,31 @@ fn too_complex(reading: &mut Reading<'_>, node: u32, message: &str) {
 /// The nodes, each after all that it leads to, and those to which a path leads back.
 ///
 /// Walks with a stack of its own: a chain of references can be as long as the document.
-fn ordered(edges: &[Vec<u32>]) -> (Vec<u32>, Vec<u32>) {
-    let mut marks = vec![Mark::New; edges.len()];
-    let (mut order, mut loops) = (Vec::with_capacity(edges.len()), Vec::new());
-    for start in 0..u32::try_from(edges.len()).unwrap_or(u32::MAX) {
-        let mut path = vec![(start, 0_usize)];
+fn ordered(edges: &[Vec<u32>]) -> (Vec<u32>, BTreeSet<u32>) {
+    let (mut order, mut loops) = (Vec::with_capacity(edges.len()), BTreeSet::new());
+    // A node that the current path goes through is not done.
+    let mut is_done = BTreeMap::new();
+    for start in (0..).take(edges.len()) {
+        let mut path = vec![(start, 0)];
         while let Some((node, next)) = path.pop() {
-            if next == 0 {
-                if at(&marks, node) != Mark::New {
-                    continue;
-                }
-                set(&mut marks, node, Mark::Open);
+            if next == 0 && is_done.contains_key(&node) {
+                continue;
             }
-            match edges.get(node as usize).and_then(|edges| edges.get(next)) {
-                None => {
-                    set(&mut marks, node, Mark::Done);
-                    order.push(node);
-                }
-                Some(edge) => {
-                    path.push((node, next + 1));
-                    match at(&marks, *edge) {
-                        Mark::New => path.push((*edge, 0)),
-                        Mark::Open => loops.push(*edge),
-                        Mark::Done => {}
-                    }
-                }
+            let edge = edges.get(node as usize).and_then(|edges| edges.get(next));
+            is_done.insert(node, edge.is_none());
+            let Some(edge) = edge else {
+                order.push(node);
+                continue;
+            };
+            path.push((node, next + 1));
+            match is_done.get(edge) {
+                None => path.push((*edge, 0)),
+                Some(false) => drop(loops.insert(*edge)),
+                Some(true) => {}
             }
         }
     }
-    loops.sort_unstable();
-    loops.dedup();
     (order, loops)
-}
-
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Mark {
-    #[default]
-    New,
-    Open,
-    Done,
-}
-
-fn at<T: Copy + Default>(known: &[T], id: u32) -> T {
-    known.get(id as usize).copied().unwrap_or_default()
-}
-
-fn set<T>(known: &mut [T], id: u32, value: T) {
-    if let Some(slot) = known.get_mut(id as usize) {
-        *slot = value;
-    }
 }
 
 const MAX_UNFOLDED: u64 = 10_000;

@@ -29,63 +29,46 @@ pub(crate) fn size(pattern: &str) -> u64 {
 fn positions(pattern: &str, property: u64) -> u64 {
     let mut groups: Vec<u64> = Vec::new();
     let (mut sum, mut atom) = (0_u64, 0_u64);
-    let mut rest = pattern.chars().peekable();
+    let mut rest = pattern.chars();
     while let Some(character) = rest.next() {
         if character == '{'
-            && let Some(times) = repetition(&mut rest)
+            && let Some((times, behind)) = repetition(rest.as_str())
         {
             sum = sum.saturating_add(atom.saturating_mul(times.saturating_sub(1)));
             atom = atom.saturating_mul(times);
+            rest = behind.chars();
             continue;
         }
-        match character {
+        atom = match character {
             '*' | '+' | '?' | '^' | '$' | '|' => continue,
             '(' | '[' => {
                 groups.push(std::mem::take(&mut sum));
-                atom = 0;
-                continue;
+                0
             }
-            ')' => {
-                atom = sum;
-                sum = groups.pop().unwrap_or_default();
-            }
+            ')' => std::mem::replace(&mut sum, groups.pop().unwrap_or_default()),
             // What a class lists makes it larger, but less so than if it stood alone.
-            ']' => {
-                atom = 1 + sum / 4;
-                sum = groups.pop().unwrap_or_default();
-            }
-            '\\' => {
-                let is_property = matches!(rest.next(), Some('p' | 'P'));
+            ']' => 1 + std::mem::replace(&mut sum, groups.pop().unwrap_or_default()) / 4,
+            '\\' if matches!(rest.next(), Some('p' | 'P')) => {
                 // The name belongs to the property; what follows it may repeat them both.
-                if is_property && rest.next_if_eq(&'{').is_some() {
+                if rest.as_str().starts_with('{') {
                     rest.by_ref().find(|character| *character == '}');
                 }
-                atom = if is_property { property } else { 1 };
+                property
             }
-            _ => atom = 1,
-        }
+            _ => 1,
+        };
         sum = sum.saturating_add(atom);
     }
     groups.into_iter().fold(sum, u64::saturating_add)
 }
 
-/// The larger count of `{n}`, `{n,}` or `{n,m}`, read past; nothing if the braces hold something else.
-fn repetition(rest: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Option<u64> {
-    let mut ahead = rest.clone();
-    let (mut number, mut largest, mut digits) = (0_u64, 0_u64, 0);
-    loop {
-        match ahead.next()? {
-            '}' if digits > 0 => break,
-            ',' if digits > 0 => number = 0,
-            digit => {
-                number = number.saturating_mul(10).saturating_add(u64::from(digit.to_digit(10)?));
-                largest = largest.max(number);
-                digits += 1;
-            }
-        }
-    }
-    *rest = ahead;
-    Some(largest.saturating_add(1))
+/// One more than the larger count of `{n}`, `{n,}` or `{n,m}`, and what is behind it; nothing if the braces hold something else.
+fn repetition(text: &str) -> Option<(u64, &str)> {
+    let end = text.find(|character: char| !character.is_ascii_digit() && character != ',')?;
+    let (counts, behind) = text.split_at_checked(end)?;
+    let number = |digits: &str| digits.parse().unwrap_or(if digits.is_empty() { 0 } else { u64::MAX });
+    let largest = counts.split(',').map(number).max().filter(|_| counts.starts_with(|first: char| first != ','))?;
+    Some((largest.saturating_add(1), behind.strip_prefix('}')?))
 }
 
 /// Whether the engine knows at each byte where in the pattern it is.
@@ -94,19 +77,13 @@ fn repetition(rest: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Option<u64
 /// set of which the count is not fixed is never in that set. Everything with groups or alternatives is taken to be worse.
 fn is_deterministic(pattern: &str) -> bool {
     let Some(atoms) = pattern.strip_prefix('^').and_then(atoms) else { return false };
-    atoms.iter().enumerate().all(|(position, atom)| atom.is_fixed || is_apart(atom, atoms.iter().skip(position + 1)))
-}
-
-fn is_apart<'a>(atom: &Atom, followers: impl Iterator<Item = &'a Atom>) -> bool {
-    for follower in followers {
-        if follower.set.ascii & atom.set.ascii != 0 || (follower.set.others && atom.set.others) {
-            return false;
-        }
-        if !follower.is_optional {
-            return true;
-        }
-    }
-    true
+    // What may follow, up to the first set that something has to be of.
+    let mut next = Set::EMPTY;
+    atoms.iter().rev().all(|atom| {
+        let is_apart = !atom.set.meets(next);
+        next = if atom.is_optional { next.union(atom.set) } else { atom.set };
+        atom.is_fixed || is_apart
+    })
 }
 
 struct Atom {
@@ -142,74 +119,63 @@ fn atoms(pattern: &str) -> Option<Vec<Atom>> {
 }
 
 fn counted(set: Set, rest: &mut Characters<'_>) -> Option<Atom> {
-    let (is_fixed, is_optional) = match rest.peek() {
-        Some('*' | '?') => (false, true),
-        Some('+') => (false, false),
+    let (is_fixed, is_optional) = match rest.next_if(|sign| "*+?{".contains(*sign)) {
+        None => return Some(Atom { set, is_fixed: true, is_optional: false }),
         Some('{') => {
-            rest.next();
             let count: String = rest.by_ref().take_while(|character| *character != '}').collect();
-            let is_optional = count.split(',').next()?.parse::<u64>().ok()? == 0;
-            return (rest.peek() != Some(&'?')).then_some(Atom { set, is_fixed: !count.contains(','), is_optional });
+            (!count.contains(','), count.split(',').next()?.parse::<u64>().ok()? == 0)
         }
-        _ => return Some(Atom { set, is_fixed: true, is_optional: false }),
+        Some(sign) => (false, sign != '+'),
     };
-    rest.next();
     // A lazy count asks the same question in another order; it is rare, and taken to be worse.
     (rest.peek() != Some(&'?')).then_some(Atom { set, is_fixed, is_optional })
 }
 
 fn class(rest: &mut Characters<'_>) -> Option<Set> {
     let is_negated = rest.next_if_eq(&'^').is_some();
-    let mut set = Set { ascii: 0, others: false };
+    let mut set = Set::EMPTY;
     loop {
         let first = match rest.next()? {
-            ']' => break,
+            ']' => return Some(if is_negated { set.complement() } else { set }),
             '[' => return None,
-            '\\' => {
-                let escaped = rest.next()?;
-                if !escaped.is_ascii_punctuation() {
-                    set = set.union(escape(escaped)?);
+            '\\' => match rest.next()? {
+                sign if sign.is_ascii_punctuation() => sign,
+                class => {
+                    set = set.union(escape(class)?);
                     continue;
                 }
-                escaped
-            }
+            },
             character => character,
         };
         let mut ahead = rest.clone();
-        match (ahead.next(), ahead.next()) {
+        set = set.union(match (ahead.next(), ahead.next()) {
+            (Some('-'), Some('\\' | '[')) => return None,
             (Some('-'), Some(last)) if last != ']' => {
-                if last == '\\' || last == '[' {
-                    return None;
-                }
                 *rest = ahead;
-                set = set.union(Set::range(first, last));
+                Set::range(first, last)
             }
-            _ => set = set.union(Set::of(first)),
-        }
+            _ => Set::of(first),
+        });
     }
-    Some(if is_negated { set.complement() } else { set })
 }
 
 fn escape(character: char) -> Option<Set> {
-    let digits = Set::range('0', '9');
-    let word = Set::range('a', 'z').union(Set::range('A', 'Z')).union(digits).union(Set::of('_'));
-    let space = Set { others: true, ..Set::range('\t', '\r').union(Set::of(' ')) };
-    match character {
-        'd' => Some(digits),
-        'w' => Some(word),
-        's' => Some(space),
-        'D' => Some(digits.complement()),
-        'W' => Some(word.complement()),
-        'S' => Some(space.complement()),
-        'n' => Some(Set::of('\n')),
-        'r' => Some(Set::of('\r')),
-        't' => Some(Set::of('\t')),
-        literal if literal.is_ascii_punctuation() => Some(Set::of(literal)),
-        _ => None,
-    }
+    Some(match character {
+        'd' => Set::range('0', '9'),
+        'w' => escape('d')?.union(Set::range('a', 'z')).union(Set::range('A', 'Z')).union(Set::of('_')),
+        's' => Set { others: true, ..Set::range('\t', '\r').union(Set::of(' ')) },
+        'D' | 'W' | 'S' => escape(character.to_ascii_lowercase())?.complement(),
+        'n' => Set::of('\n'),
+        'r' => Set::of('\r'),
+        't' => Set::of('\t'),
+        literal if literal.is_ascii_punctuation() => Set::of(literal),
+        _ => return None,
+    })
 }
 
 impl Set {
+    const EMPTY: Set = Set { ascii: 0, others: false };
+
     fn of(character: char) -> Set {
         Set::range(character, character)
     }
@@ -221,6 +187,10 @@ impl Set {
 
     fn union(self, other: Set) -> Set {
         Set { ascii: self.ascii | other.ascii, others: self.others || other.others }
+    }
+
+    fn meets(self, other: Set) -> bool {
+        self.ascii & other.ascii != 0 || (self.others && other.others)
     }
 
     /// Everything else; which of the others are in is not known, so some are.

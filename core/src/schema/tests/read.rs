@@ -1,15 +1,13 @@
 //! What is seen of a schema before it is compiled, up to the last unit of each limit.
 
-use super::*;
-use crate::schema::cost::graph::{self, DIALECTS, Dialect, Draft};
+use jsonschema::Draft;
 
-fn dialect(draft: Draft) -> Dialect {
-    DIALECTS.into_iter().find(|dialect| dialect.draft == draft).expect("a known draft")
-}
+use super::*;
+use crate::schema::cost::graph;
 
 /// What there is against a schema, without compiling it.
 fn problems_of(schema: &Value, draft: Draft) -> Vec<String> {
-    let mut reading = graph::read(schema, dialect(draft));
+    let mut reading = graph::read(schema, draft);
     cost::limits::check(&mut reading);
     reading.problems.iter().map(|problem| format!("{} {}", problem.path, problem.message)).collect()
 }
@@ -80,7 +78,7 @@ fn locations_are_long_up_to_a_number() {
     let listed = json!({"allOf": [{"items": {}}], "$defs": {"abc": {}}, "$id": "http://a"});
     // For each subschema its location and the identifier, once and again for each keyword; a position counts as 8 bytes.
     let bytes = 4 * 8 + 2 * (15 + 8) + (15 + 15 + 8) + (10 + 8);
-    assert_eq!(graph::read(&listed, dialect(Draft::Draft202012)).location_bytes, bytes);
+    assert_eq!(graph::read(&listed, Draft::Draft202012).location_bytes, bytes);
 }
 
 #[test]
@@ -100,7 +98,7 @@ fn the_oldest_drafts_compare_values_up_to_a_number() {
 /// Which branch each value of a key leads to, if the validator looks at one branch only.
 fn key_of(branches: &[Value], definitions: &Value, draft: Draft) -> Option<String> {
     let schema = json!({"oneOf": branches, "$defs": definitions});
-    let mut nodes = graph::read(&schema, dialect(draft)).nodes;
+    let mut nodes = graph::read(&schema, draft).nodes;
     let (key, chosen) = nodes.swap_remove(0).unions.swap_remove(0).dispatch?;
     assert_eq!(chosen.len(), branches.len());
     Some(key)

@@ -161,7 +161,8 @@ pub(super) fn find(text: &str, max_depth: usize) -> Contents {
     let mut finder = Finder { text, max_depth, contents: Contents::default() };
     finder.contents.steps = text.len() as u64;
     finder.contents.names_marker = memmem::find(text.as_bytes(), DONE_MARKER.as_bytes()).is_some();
-    if !finder.whole_text() {
+    // The first step of OUT-2. If the whole text is one object, nothing in its strings is looked at.
+    if !finder.whole_object(0..text.len(), Source::WholeText) {
         finder.parts();
     }
     finder.contents
@@ -174,11 +175,6 @@ struct Finder<'t> {
 }
 
 impl Finder<'_> {
-    /// The first step of OUT-2. If the whole text is one object, nothing in its strings is looked at.
-    fn whole_text(&mut self) -> bool {
-        self.whole_object(0..self.text.len(), Source::WholeText)
-    }
-
     fn parts(&mut self) {
         self.contents.steps += self.text.len() as u64;
         segments(self.text, &mut |segment| match segment {

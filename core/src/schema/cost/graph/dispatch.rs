@@ -5,100 +5,77 @@
 
 use std::collections::BTreeMap;
 
+use jsonschema::Draft;
 use serde_json::Value;
 
-use super::{Draft, Node, Reader};
+use super::Reader;
 
 impl<'v> Reader<'v> {
-    /// Finds the unions of which the validator looks at one branch only (its own rule, read more narrowly).
     pub(super) fn find_dispatches(&mut self) {
-        let mut nodes = std::mem::take(&mut self.reading.nodes);
-        let found: Vec<Vec<_>> = nodes
-            .iter()
-            .map(|node| node.unions.iter().map(|union| self.dispatch(&nodes, &union.branches)).collect())
-            .collect();
-        for (node, dispatches) in nodes.iter_mut().zip(found) {
-            for (union, dispatch) in node.unions.iter_mut().zip(dispatches) {
-                union.dispatch = dispatch;
-            }
-        }
-        self.reading.nodes = nodes;
+        let unions = self.reading.nodes.iter().flat_map(|node| &node.unions);
+        let found: Vec<_> = unions.map(|union| self.dispatch(&union.branches)).collect();
+        let unions = self.reading.nodes.iter_mut().flat_map(|node| &mut node.unions);
+        unions.zip(found).for_each(|(union, dispatch)| union.dispatch = dispatch);
     }
 
-    fn dispatch(&self, nodes: &[Node], branches: &[u32]) -> Option<(String, BTreeMap<String, u32>)> {
+    fn dispatch(&self, branches: &[u32]) -> Option<(String, BTreeMap<String, u32>)> {
         if branches.len() < 3 {
             return None;
         }
-        let pinned: Vec<_> = branches.iter().map(|branch| self.pinned(nodes, *branch)).collect::<Option<Vec<_>>>()?;
-        for key in pinned.first()?.keys() {
-            let values: BTreeMap<String, u32> = pinned
-                .iter()
-                .zip(branches)
-                .filter_map(|(pins, branch)| Some(((*pins.get(key)?).to_owned(), *branch)))
-                .collect();
-            if values.len() == branches.len() {
-                return Some(((*key).to_owned(), values));
-            }
-        }
-        None
+        let pinned: Vec<_> = branches.iter().map(|branch| self.pinned(*branch)).collect::<Option<_>>()?;
+        pinned.first()?.keys().find_map(|key| {
+            let values =
+                pinned.iter().zip(branches).map(|(pins, branch)| Some(((*pins.get(key)?).to_owned(), *branch)));
+            let values: BTreeMap<String, u32> = values.collect::<Option<_>>()?;
+            (values.len() == branches.len()).then(|| ((*key).to_owned(), values))
+        })
     }
 
     /// The required properties of a branch that must be one string; nothing if something unseen could add to them.
-    fn pinned(&self, nodes: &[Node], branch: u32) -> Option<BTreeMap<&'v str, &'v str>> {
+    fn pinned(&self, branch: u32) -> Option<BTreeMap<&'v str, &'v str>> {
         let branch = self.values.get(branch as usize)?;
         let mut map = branch.as_object()?;
         if map.contains_key("$ref") {
-            map = self.only_target(nodes, branch)?.as_object().filter(|_| map.len() == 1)?;
+            map = self.only_target(branch)?.as_object().filter(|_| map.len() == 1)?;
         }
         if map.contains_key("$ref") || map.contains_key("allOf") {
             return None;
         }
-        let mut pins = BTreeMap::new();
-        for name in map.get("required")?.as_array()?.iter().filter_map(Value::as_str) {
-            let subschema = map.get("properties").and_then(|properties| properties.get(name));
-            if let Some(subschema) = subschema
-                && let Some(value) = self.pinned_value(nodes, subschema, 0).ok()?
-            {
-                pins.insert(name, value);
-            }
-        }
-        Some(pins)
+        let required = map.get("required")?.as_array()?.iter().filter_map(Value::as_str);
+        let pinned = |name| Some((name, self.pinned_value(map.get("properties")?.get(name)?).transpose()?));
+        required.filter_map(pinned).map(|(name, value)| Ok((name, value?))).collect::<Result<_, Unseen>>().ok()
     }
 
-    /// The one string that a subschema accepts, looked for as far as the validator does.
-    fn pinned_value(&self, nodes: &[Node], subschema: &'v Value, depth: u32) -> Result<Option<&'v str>, Unseen> {
-        let Value::Object(map) = subschema else { return Ok(None) };
-        if depth > DISPATCH_DEPTH {
-            return Ok(None);
-        }
-        if map.contains_key("$ref") {
-            let target = self.only_target(nodes, subschema).ok_or(Unseen)?;
-            let value = self.pinned_value(nodes, target, depth + 1)?;
-            if value.is_some() || self.ignores_siblings() {
-                return Ok(value);
+    /// The one string that a subschema accepts, looked for as far as the validator does: the last in a chain of references.
+    fn pinned_value(&self, mut subschema: &'v Value) -> Result<Option<&'v str>, Unseen> {
+        let mut found = None;
+        for _ in 0..=DISPATCH_DEPTH {
+            let is_reference = subschema.get("$ref").is_some();
+            // Up to draft 7 nothing beside a `$ref` counts.
+            if !is_reference || self.draft > Draft::Draft7 {
+                found = self.only_string(subschema).or(found);
             }
+            if !is_reference {
+                break;
+            }
+            subschema = self.only_target(subschema).ok_or(Unseen)?;
         }
-        let is_draft_4 = self.dialect.draft == Draft::Draft4;
-        if let Some(Value::String(value)) = map.get("const").filter(|_| !is_draft_4) {
-            return Ok(Some(value));
-        }
-        Ok(match map.get("enum").and_then(Value::as_array).map(Vec::as_slice) {
-            Some([Value::String(value)]) => Some(value),
+        Ok(found)
+    }
+
+    fn only_string(&self, subschema: &'v Value) -> Option<&'v str> {
+        let constant = subschema.get("const").filter(|_| self.draft != Draft::Draft4).and_then(Value::as_str);
+        constant.or_else(|| match subschema.get("enum")?.as_array()?.as_slice() {
+            [Value::String(value)] => Some(value),
             _ => None,
         })
     }
 
-    fn only_target(&self, nodes: &[Node], referring: &Value) -> Option<&'v Value> {
+    fn only_target(&self, referring: &Value) -> Option<&'v Value> {
         let id = self.by_address.get(&std::ptr::from_ref(referring).addr())?;
-        match nodes.get(*id as usize)?.refs.as_slice() {
-            [target] => self.values.get(*target as usize).copied(),
-            _ => None,
-        }
-    }
-
-    /// Up to draft 7 nothing beside a `$ref` counts.
-    fn ignores_siblings(&self) -> bool {
-        matches!(self.dialect.draft, Draft::Draft4 | Draft::Draft6 | Draft::Draft7)
+        let mut targets = self.reading.nodes.get(*id as usize)?.references();
+        let target = targets.next().filter(|_| targets.next().is_none())?;
+        self.values.get(target as usize).copied()
     }
 }
 

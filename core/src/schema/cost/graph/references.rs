@@ -2,49 +2,35 @@
 
 use serde_json::Value;
 
-use super::{DIALECTS, Draft, Place, Reader, dialect};
+use super::{DRAFTS, Place, Reader, Role, count, draft};
 use crate::text::quoted;
 use crate::types::codes::Code;
 
 impl<'v> Reader<'v> {
-    pub(super) fn reference(&mut self, id: u32, keyword: &'v str, value: &'v Value) {
-        if let Value::String(text) = value {
-            self.references.push_back((id, keyword, text));
-        }
-    }
-
-    pub(super) fn nested_dialect(&mut self, id: u32, value: &Value) {
-        let Value::String(uri) = value else { return };
-        match dialect(uri) {
-            None => {
-                let message = format!("the dialect {} is not one of the known drafts", quoted(uri));
-                self.reading.problem(Code::SchemaRefForbidden, id, "$schema", &message);
-            }
-            Some(other) if other != self.dialect => {
-                let message = "a subschema must follow the draft of its document";
-                self.reading.problem(Code::SkillManifestInvalid, id, "$schema", message);
-            }
-            Some(_) => {}
-        }
+    pub(super) fn nested_draft(&mut self, id: u32, uri: &str) {
+        let (code, message) = match draft(uri) {
+            Ok(other) if other == self.draft => return,
+            Ok(_) => (Code::SkillManifestInvalid, "a subschema must follow the draft of its document".to_owned()),
+            Err(message) => (Code::SchemaRefForbidden, message),
+        };
+        self.reading.problem(code, id, "$schema", &message);
     }
 
     /// A second identifier would change what the references below it mean, so only the document has one.
-    pub(super) fn identifier(&mut self, id: u32, keyword: &str, value: &'v Value) {
-        let is_draft_4 = self.dialect.draft == Draft::Draft4;
-        let Value::String(uri) = value else { return };
-        if (keyword == "id") != is_draft_4 {
-            return;
-        }
+    pub(super) fn identifier(&mut self, id: u32, keyword: &str, uri: &'v str) {
         if let Some(name) = uri.strip_prefix('#').filter(|name| !name.is_empty()) {
             self.anchors.entry(name).or_insert(id);
-        } else if uri.contains("//json-schema.org/") {
-            // References to this document and to the metaschema could not be distinguished.
-            let message = format!("the identifier {} belongs to a metaschema", quoted(uri));
-            self.reading.problem(Code::SchemaRefForbidden, id, keyword, &message);
-        } else if id != 0 {
-            let message = format!("only the document may have an identifier, found {}", quoted(uri));
-            self.reading.problem(Code::SchemaRefForbidden, id, keyword, &message);
+            return;
         }
+        let message = if uri.contains("//json-schema.org/") {
+            // References to this document and to the metaschema could not be distinguished.
+            format!("the identifier {} belongs to a metaschema", quoted(uri))
+        } else if id != 0 {
+            format!("only the document may have an identifier, found {}", quoted(uri))
+        } else {
+            return;
+        };
+        self.reading.problem(Code::SchemaRefForbidden, id, keyword, &message);
     }
 
     pub(super) fn anchor(&mut self, id: u32, keyword: &str, value: &'v Value) {
@@ -59,31 +45,29 @@ impl<'v> Reader<'v> {
     pub(super) fn resolve_references(&mut self) {
         while let Some((from, keyword, reference)) = self.references.pop_front() {
             let (document, fragment) = reference.split_once('#').unwrap_or((reference, ""));
-            if document.is_empty() || self.own_uri() == Some(document) {
-                if let Some(target) = self.local_target(fragment) {
-                    self.reading.targets.insert(target);
-                    if let Some(node) = self.reading.nodes.get_mut(from as usize) {
-                        node.refs.push(target);
-                    }
-                } else {
-                    let message = format!("the reference {} leads to no schema in this document", quoted(reference));
-                    self.reading.problem(Code::SkillManifestInvalid, from, keyword, &message);
-                }
-            } else if is_metaschema(document) && fragment.is_empty() {
-                self.uses_metaschema = true;
-                if let Some(node) = self.reading.nodes.get_mut(from as usize) {
-                    node.metaschema = true;
-                }
-            } else {
-                let message = format!("the reference {} leads out of this document", quoted(reference));
-                self.reading.problem(Code::SchemaRefForbidden, from, keyword, &message);
+            let is_local = document.is_empty() || self.own_uri() == Some(document);
+            let target = if is_local { self.local_target(fragment) } else { None };
+            let is_metaschema = !is_local && fragment.is_empty() && DRAFTS.iter().any(|(uri, _)| *uri == document);
+            if let Some(node) = self.reading.nodes.get_mut(from as usize) {
+                node.apply(Role::Reference, target);
+                node.metaschema |= is_metaschema;
             }
+            let (code, what) = match (is_local, target) {
+                (true, None) => (Code::SkillManifestInvalid, "leads to no schema in this document"),
+                (false, _) if !is_metaschema => (Code::SchemaRefForbidden, "leads out of this document"),
+                _ => continue,
+            };
+            self.reading.problem(code, from, keyword, &format!("the reference {} {what}", quoted(reference)));
+        }
+        // A metaschema asks the document that refers to it for anchors; one that answers is a graph we cannot see.
+        if let Some(id) = self.rebinds.filter(|_| self.reading.nodes.iter().any(|node| node.metaschema)) {
+            let message = "a schema that refers to a metaschema cannot have dynamic or recursive anchors";
+            self.reading.problem(Code::SchemaTooComplex, id, "", message);
         }
     }
 
     pub(super) fn own_uri(&self) -> Option<&'v str> {
-        let keyword = if self.dialect.draft == Draft::Draft4 { "id" } else { "$id" };
-        let uri = self.root.get(keyword)?.as_str()?;
+        let uri = self.values.first()?.get(self.draft.id_keyword())?.as_str()?;
         Some(uri.split_once('#').map_or(uri, |(document, _)| document))
     }
 
@@ -92,35 +76,20 @@ impl<'v> Reader<'v> {
         if !pointer.is_empty() && !pointer.starts_with('/') {
             return self.anchors.get(pointer.as_str()).copied();
         }
-        let value = self.root.pointer(&pointer)?;
-        matches!(value, Value::Object(_) | Value::Bool(_)).then(|| self.add(value, Place::Pointed(pointer)))
+        let value = self.values.first()?.pointer(&pointer)?;
+        // No keyword makes this a schema, but the reference does.
+        let place = Place { parent: 0, location: count(pointer.len()), step: pointer, height: 1, size: 1 };
+        matches!(value, Value::Object(_) | Value::Bool(_)).then(|| self.add(value, place))
     }
-
-    /// A metaschema asks the document that refers to it for anchors; one that answers is a graph we cannot see.
-    pub(super) fn refuse_rebound_metaschema(&mut self) {
-        if let Some(id) = self.rebinds.filter(|_| self.uses_metaschema) {
-            let message = "a schema that refers to a metaschema cannot have dynamic or recursive anchors";
-            self.reading.problem(Code::SchemaTooComplex, id, "", message);
-        }
-    }
-}
-
-/// Metaschemas that the validator carries.
-fn is_metaschema(uri: &str) -> bool {
-    DIALECTS.iter().any(|dialect| dialect.uri == uri)
 }
 
 fn percent_decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        if byte == b'%' {
-            let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
-            let (high, low) = (digit(rest.next())?, digit(rest.next())?);
-            bytes.push(u8::try_from(high * 16 + low).ok()?);
-        } else {
-            bytes.push(byte);
-        }
+    let mut parts = text.split('%');
+    let mut bytes = parts.next()?.as_bytes().to_vec();
+    for part in parts {
+        let (digits, plain) = part.split_at_checked(2).filter(|(digits, _)| !digits.starts_with('+'))?;
+        bytes.push(u8::from_str_radix(digits, 16).ok()?);
+        bytes.extend_from_slice(plain.as_bytes());
     }
     String::from_utf8(bytes).ok()
 }

@@ -13,8 +13,7 @@ fn counts(schema: &Value, instance: &Value) -> (Option<u64>, Option<u64>, Option
     let (plan, text) = (plan(schema), instance.to_string());
     let document = Document::read_scanned(&text).expect("JSON");
     let instance = document.root();
-    let mut walk = Walk { left: LIST_BUDGET, ..Walk::new(&plan) };
-    let listed = walk.list(0, Part::Value(instance)).map(|()| LIST_BUDGET - walk.left);
+    let listed = plan.spent(Pass::List, instance, LIST_BUDGET);
     assert_eq!(plan.allows_list(instance), listed.is_some());
     (plan.counted(instance), listed, plan.weight)
 }
