@@ -81,7 +81,9 @@ pub(super) trait Format: Sync {
     }
 
     /// Decodes a row. None if it is not known.
-    fn row(&self, turn: &mut Turn, row: &Row<'_>) -> Option<()>;
+    fn row(&self, _turn: &mut Turn, _row: &Row<'_>) -> Option<()> {
+        None
+    }
 
     /// Decodes a row of a process that serves several turns, and may answer it.
     fn sticky_row(&self, turn: &mut Turn, row: &Row<'_>, _: &mut Sticky) -> Option<()> {
@@ -96,7 +98,7 @@ pub(super) trait Format: Sync {
 
     /// Whether a turn that came to its end has said so in a row.
     fn has_end_row(&self) -> bool {
-        true
+        self.end_of_turn() != Some(EndOfTurn::Line)
     }
 
     /// How a process that serves several turns says that one is over. None if there is no such process.

@@ -7,6 +7,7 @@ use crate::types::codes::{Code, Note};
 use crate::types::event::Message;
 
 use super::failure::{self, Failure};
+use super::row::Shown;
 use super::{Decoded, Piece, Usage};
 
 /// One turn as far as it was read.
@@ -73,6 +74,11 @@ impl Turn {
             }
         }
         self.close();
+    }
+
+    /// What a tool is called with.
+    pub(super) fn tool_call(&mut self, name: &Shown<'_>, input: &Shown<'_>) {
+        self.other("tool", || format!("{} {}", name.as_str(), input.as_str()).into());
     }
 
     /// A piece of a message that is not the assistant's; it is joined to the piece before it.

@@ -2,22 +2,12 @@
 
 use super::{EndOfTurn, Format, Framing};
 use crate::agents::Sticky;
-use crate::agents::row::Row;
-use crate::agents::turn::Turn;
 
 pub(crate) struct Text;
 
 impl Format for Text {
     fn framing(&self) -> Framing {
         Framing::Text
-    }
-
-    fn row(&self, _: &mut Turn, _: &Row<'_>) -> Option<()> {
-        None
-    }
-
-    fn has_end_row(&self) -> bool {
-        false
     }
 
     fn end_of_turn(&self) -> Option<EndOfTurn> {
