@@ -36,7 +36,7 @@ pub(super) struct Quoted<'r>(&'r str);
 /// Tokens of a request to a model. Each program has its own names for some of them.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Tokens {
+pub(super) struct TokenUsage {
     pub(super) input: Lenient<u64>,
     pub(super) input_tokens: Lenient<u64>,
     pub(super) output: Lenient<u64>,
@@ -63,15 +63,15 @@ impl<'r> Block<'r> {
 
     /// The text, or an empty one.
     pub(super) fn words(&self) -> Cow<'r, str> {
-        self.words_up_to(usize::MAX)
+        self.decoded(usize::MAX)
     }
 
     /// The beginning of a text that is not the assistant's.
     pub(super) fn beginning(&self) -> Cow<'r, str> {
-        self.words_up_to(MAX_OTHER_BYTES)
+        self.decoded(MAX_OTHER_BYTES)
     }
 
-    fn words_up_to(&self, enough: usize) -> Cow<'r, str> {
+    fn decoded(&self, enough: usize) -> Cow<'r, str> {
         self.text.as_ref().and_then(|Quoted(json)| json::string(json, enough)).unwrap_or_default()
     }
 }

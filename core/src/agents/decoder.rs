@@ -102,10 +102,6 @@ impl StreamDecoder {
         if self.sticky.is_none() || exit_code.is_some() {
             self.end_of_stream(stderr);
         }
-        self.end_turn(stderr, exit_code)
-    }
-
-    fn end_turn(&mut self, stderr: &str, exit_code: Option<i64>) -> Decoded {
         let mut turn = std::mem::replace(&mut self.turn, Turn::new(self.text_limit));
         turn.tell_exit(exit_code, stderr, self.format.decoder().has_end_row());
         turn.decoded()
@@ -258,10 +254,7 @@ pub fn decode_stream(stream: &Stream) -> Decoded {
     let mut decoder = StreamDecoder::new(stream.format, usize::MAX);
     decoder.turn.is_watched = false;
     decoder.feed(stream.stdout.as_bytes());
-    let stderr = stream.stderr.as_deref().unwrap_or_default();
-    // There is no more to come, whether the process lives on or not.
-    decoder.end_of_stream(stderr);
-    decoder.end_turn(stderr, stream.exit_code)
+    decoder.finish(stream.stderr.as_deref().unwrap_or_default(), stream.exit_code)
 }
 
 /// The names of the formats whose turns end so, if the process continues.

@@ -1,14 +1,15 @@
 //! What an agent of the Agent Client Protocol (version 1) writes: JSON-RPC, one message a line.
 
 use serde::Deserialize;
+use serde_json::json;
 
 use super::{EndOfTurn, Format};
 use crate::agents::Sticky;
-use crate::agents::content::{Block, Tokens};
+use crate::agents::content::{Block, TokenUsage};
 use crate::agents::failure::{ErrorField, Failure};
 use crate::agents::row::{Json, Lenient, Object, Row, Shown, Text};
 use crate::agents::turn::{Turn, is_session};
-use crate::json::json_text;
+use crate::json::Value;
 use crate::types::codes::Code;
 
 pub(crate) struct Acp;
@@ -55,12 +56,12 @@ impl Conversation {
         self.is_asking = true;
         let begins = self.requests == 0;
         if let Some(session) = &self.session {
-            let (session, words) = (json_text(session), json_text(&words));
-            let parameters = format!("{{\"sessionId\":{session},\"prompt\":[{{\"type\":\"text\",\"text\":{words}}}]}}");
+            let parameters = json!({ "sessionId": session, "prompt": [{ "type": "text", "text": words }] });
             return self.request("session/prompt", &parameters);
         }
         self.first_words = Some(words.to_owned());
-        if begins { self.request("initialize", INITIALIZE) } else { String::new() }
+        let initialize = json!({ "protocolVersion": 1, "clientCapabilities": {} });
+        if begins { self.request("initialize", &initialize) } else { String::new() }
     }
 
     /// Whether a message counts here. A response must be the one to the last request: a late or forged one would end a turn
@@ -75,8 +76,8 @@ impl Conversation {
     /// Answers what the agent wrote, if it waits for an answer.
     fn answer(&mut self, message: &Message<'_>, work_folder: &str) {
         if let (Some(method), Some(Json(id))) = (message.method.as_deref(), &message.id.0) {
-            let answer = answer_of(method, &message.params);
-            self.answers.push(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},{answer}}}\n"));
+            let (member, answer) = answer_of(method, &message.params);
+            self.answers.push(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"{member}\":{answer}}}\n"));
             return;
         }
         let Some(result) = message.result.0.as_ref().filter(|_| self.session.is_none()) else { return };
@@ -84,8 +85,7 @@ impl Conversation {
             self.session = Some(session.to_owned());
             self.first_words.take().map(|words| self.prompt(&words))
         } else if result.protocol_version.is_some() {
-            let parameters = format!("{{\"cwd\":{},\"mcpServers\":[]}}", json_text(&work_folder));
-            Some(self.request("session/new", &parameters))
+            Some(self.request("session/new", &json!({ "cwd": work_folder, "mcpServers": [] })))
         } else {
             None
         };
@@ -96,25 +96,25 @@ impl Conversation {
         std::mem::take(&mut self.answers)
     }
 
-    fn request(&mut self, method: &str, parameters: &str) -> String {
+    fn request(&mut self, method: &str, parameters: &Value) -> String {
         let id = self.requests;
         self.requests += 1;
-        format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{parameters}}}\n")
+        format!("{}\n", json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": parameters }))
     }
 }
 
 /// The agent runs without a user at its side, as its command line says: the permissions that it asks for are granted.
-fn answer_of(method: &str, parameters: &Params<'_>) -> String {
+fn answer_of(method: &str, parameters: &Params<'_>) -> (&'static str, Value) {
     if method != "session/request_permission" {
-        return "\"error\":{\"code\":-32601,\"message\":\"this client has no such method\"}".to_owned();
+        return ("error", json!({ "code": -32601, "message": "this client has no such method" }));
     }
     let options = parameters.options.iter().flatten();
     let mut allowing = options.filter(|option| option.kind.as_str().starts_with("allow"));
     let outcome = match allowing.next().and_then(|option| option.option_id.as_deref()) {
-        Some(option) => format!("{{\"outcome\":\"selected\",\"optionId\":{}}}", json_text(&option)),
-        None => "{\"outcome\":\"cancelled\"}".to_owned(),
+        Some(option) => json!({ "outcome": "selected", "optionId": option }),
+        None => json!({ "outcome": "cancelled" }),
     };
-    format!("\"result\":{{\"outcome\":{outcome}}}")
+    ("result", json!({ "outcome": outcome }))
 }
 
 /// Decodes a message, in a conversation if there is one.
@@ -259,9 +259,8 @@ struct Meta {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Quota {
-    token_count: Object<Tokens>,
+    token_count: Object<TokenUsage>,
 }
 
-const INITIALIZE: &str = r#"{"protocolVersion":1,"clientCapabilities":{}}"#;
 const AUTH_REQUIRED: i64 = -32000;
 const NOT_FOUND: i64 = -32002;

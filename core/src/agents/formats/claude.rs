@@ -1,14 +1,14 @@
 //! `claude --print --output-format stream-json --verbose` (2.1.197).
 
 use serde::Deserialize;
+use serde_json::json;
 
 use super::{EndOfTurn, Format};
-use crate::agents::content::{Block, Content, Tokens};
+use crate::agents::content::{Block, Content, TokenUsage};
 use crate::agents::failure::{ErrorField, Failure};
 use crate::agents::row::{Json, Lenient, Object, Row, Text};
 use crate::agents::turn::Turn;
 use crate::agents::{Sticky, Usage};
-use crate::json::json_text;
 use crate::types::codes::Code;
 
 pub(crate) struct Claude;
@@ -37,10 +37,8 @@ impl Format for Claude {
 
     /// The row that `--input-format stream-json` takes.
     fn prompt(&self, words: &str, _: &mut Sticky) -> String {
-        let words = json_text(&words);
-        format!(
-            "{{\"type\":\"user\",\"message\":{{\"role\":\"user\",\"content\":[{{\"type\":\"text\",\"text\":{words}}}]}}}}\n"
-        )
+        let message = json!({ "role": "user", "content": [{ "type": "text", "text": words }] });
+        format!("{}\n", json!({ "type": "user", "message": message }))
     }
 }
 
@@ -128,7 +126,7 @@ struct Fields<'r> {
     result: Text<'r>,
     errors: Lenient<Vec<Text<'r>>>,
     structured_output: Lenient<Json>,
-    usage: Object<Tokens>,
+    usage: Object<TokenUsage>,
 }
 
 #[derive(Default, Deserialize)]

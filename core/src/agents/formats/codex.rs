@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::Format;
-use crate::agents::content::Tokens;
+use crate::agents::content::TokenUsage;
 use crate::agents::failure::{ErrorField, Failure};
 use crate::agents::row::{Object, Row, Shown, Text};
 use crate::agents::turn::Turn;
@@ -15,12 +15,12 @@ impl Format for Codex {
         match row.kind().as_str() {
             "turn.started" | "item.started" | "item.updated" => Some(()),
             "item.completed" => item(turn, row),
-            kind => event(turn, kind, row.read()?),
+            kind => event(turn, kind, &row.read()?),
         }
     }
 }
 
-fn event(turn: &mut Turn, kind: &str, row: Event<'_>) -> Option<()> {
+fn event(turn: &mut Turn, kind: &str, row: &Event<'_>) -> Option<()> {
     match kind {
         "thread.started" => {
             turn.session(row.thread_id.as_deref());
@@ -75,7 +75,7 @@ fn item(turn: &mut Turn, row: &Row<'_>) -> Option<()> {
 #[serde(default, bound(deserialize = "'de: 'r"))]
 struct Event<'r> {
     thread_id: Text<'r>,
-    usage: Object<Tokens>,
+    usage: Object<TokenUsage>,
     error: ErrorField<'r>,
     message: Text<'r>,
 }

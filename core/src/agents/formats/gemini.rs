@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::{Format, Framing};
-use crate::agents::content::Tokens;
+use crate::agents::content::TokenUsage;
 use crate::agents::failure::{ErrorField, Failure};
 use crate::agents::row::{Lenient, Object, Row, Shown, Text};
 use crate::agents::turn::Turn;
@@ -128,7 +128,7 @@ struct Fields<'r> {
     message: Shown<'r>,
     /// Of `result`.
     status: Text<'r>,
-    stats: Object<Tokens>,
+    stats: Object<TokenUsage>,
     error: ErrorField<'r>,
 }
 

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::Format;
-use crate::agents::content::Tokens;
+use crate::agents::content::TokenUsage;
 use crate::agents::failure::{ErrorField, Failure};
 use crate::agents::row::{Object, Row, Shown, Text};
 use crate::agents::turn::Turn;
@@ -98,7 +98,7 @@ struct Part<'r> {
     state: Object<ToolState<'r>>,
     /// Of `step_finish`.
     reason: Text<'r>,
-    tokens: Object<Tokens>,
+    tokens: Object<TokenUsage>,
 }
 
 #[derive(Default, Deserialize)]

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::Format;
-use crate::agents::content::{Block, Content, Tokens};
+use crate::agents::content::{Block, Content, TokenUsage};
 use crate::agents::failure::Failure;
 use crate::agents::row::{Object, Row, Shown, Text};
 use crate::agents::turn::Turn;
@@ -90,7 +90,7 @@ struct Fields<'r> {
 struct Message<'r> {
     role: Text<'r>,
     content: Content<'r>,
-    usage: Object<Tokens>,
+    usage: Object<TokenUsage>,
     stop_reason: Text<'r>,
     error_message: Shown<'r>,
 }

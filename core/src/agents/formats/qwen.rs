@@ -20,11 +20,9 @@ impl Format for Qwen {
         let error = words.and_then(|words| words.rfind("[API Error: ").and_then(|start| words.get(start..)));
         let Some(failure) = error.map(|words| Failure::of_model(None, words)) else { return };
         if turn.failure.is_none() {
-            turn.note(
-                Code::StreamFailureGuessed,
-                "the assistant's last words look like an error of its program, which tells errors in no other way"
-                    .to_owned(),
-            );
+            let guessed =
+                "the assistant's last words look like an error of its program, which tells errors in no other way";
+            turn.note(Code::StreamFailureGuessed, guessed.to_owned());
             turn.fail(failure);
         }
     }
