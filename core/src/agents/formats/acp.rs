@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{EndOfTurn, Format};
+use super::{EndOfTurn, Format, ROWS};
 use crate::agents::Sticky;
 use crate::agents::content::{Block, TokenUsage};
 use crate::agents::failure::{ErrorField, Failure};
@@ -12,30 +12,25 @@ use crate::agents::turn::{Turn, is_session};
 use crate::json::Value;
 use crate::types::codes::Code;
 
-pub(crate) struct Acp;
+pub(super) const FORMAT: Format =
+    Format { row, sticky_row: Some(sticky_row), end_of_turn: Some(EndOfTurn::Row), prompt, ..ROWS };
 
-impl Format for Acp {
-    fn row(&self, turn: &mut Turn, row: &Row<'_>) -> Option<()> {
-        message(turn, row, &row.read()?, None)
-    }
+fn row(turn: &mut Turn, row: &Row<'_>) -> Option<()> {
+    message(turn, row, &row.read()?, None)
+}
 
-    fn sticky_row(&self, turn: &mut Turn, row: &Row<'_>, sticky: &mut Sticky) -> Option<()> {
-        let received = row.read()?;
-        if !sticky.conversation.expects(&received) {
-            return None;
-        }
-        let known = message(turn, row, &received, Some(&sticky.conversation));
-        sticky.conversation.answer(&received, &sticky.work_folder);
-        known
+fn sticky_row(turn: &mut Turn, row: &Row<'_>, sticky: &mut Sticky) -> Option<()> {
+    let received = row.read()?;
+    if !sticky.conversation.expects(&received) {
+        return None;
     }
+    let known = message(turn, row, &received, Some(&sticky.conversation));
+    sticky.conversation.answer(&received, &sticky.work_folder);
+    known
+}
 
-    fn end_of_turn(&self) -> Option<EndOfTurn> {
-        Some(EndOfTurn::Row)
-    }
-
-    fn prompt(&self, words: &str, sticky: &mut Sticky) -> String {
-        sticky.conversation.prompt(words)
-    }
+fn prompt(words: &str, sticky: &mut Sticky) -> String {
+    sticky.conversation.prompt(words)
 }
 
 /// The client's side: what is written to the agent.

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{EndOfTurn, Format};
+use super::{EndOfTurn, Format, ROWS};
 use crate::agents::content::{Block, Content, TokenUsage};
 use crate::agents::failure::{ErrorField, Failure};
 use crate::agents::row::{Json, Lenient, Object, Row, Text};
@@ -11,35 +11,29 @@ use crate::agents::turn::Turn;
 use crate::agents::{Sticky, Usage};
 use crate::types::codes::Code;
 
-pub(crate) struct Claude;
+pub(super) const FORMAT: Format = Format { row, end_of_turn: Some(EndOfTurn::Row), prompt, ..ROWS };
 
-impl Format for Claude {
-    fn row(&self, turn: &mut Turn, row: &Row<'_>) -> Option<()> {
-        let fields: Fields<'_> = row.read()?;
-        let is_own = turn.session(fields.session_id.as_deref());
-        match row.kind().as_str() {
-            "assistant" => assistant(turn, fields, is_own),
-            "user" => user(turn, fields),
-            // How a subagent ended is not the turn's end.
-            "result" if is_own => result(turn, &fields),
-            "system" if is_own && fields.subtype.as_str() == "api_retry" => turn.supersede(),
-            // The deltas of a message come once more as a whole.
-            "stream_event" | "rate_limit_event" | "control_response" | "control_request" | "keep_alive"
-            | "tool_progress" | "tool_use_summary" | "auth_status" | "prompt_suggestion" | "system" | "result" => {}
-            _ => return None,
-        }
-        Some(())
+pub(super) fn row(turn: &mut Turn, row: &Row<'_>) -> Option<()> {
+    let fields: Fields<'_> = row.read()?;
+    let is_own = turn.session(fields.session_id.as_deref());
+    match row.kind().as_str() {
+        "assistant" => assistant(turn, fields, is_own),
+        "user" => user(turn, fields),
+        // How a subagent ended is not the turn's end.
+        "result" if is_own => result(turn, &fields),
+        "system" if is_own && fields.subtype.as_str() == "api_retry" => turn.supersede(),
+        // The deltas of a message come once more as a whole.
+        "stream_event" | "rate_limit_event" | "control_response" | "control_request" | "keep_alive"
+        | "tool_progress" | "tool_use_summary" | "auth_status" | "prompt_suggestion" | "system" | "result" => {}
+        _ => return None,
     }
+    Some(())
+}
 
-    fn end_of_turn(&self) -> Option<EndOfTurn> {
-        Some(EndOfTurn::Row)
-    }
-
-    /// The row that `--input-format stream-json` takes.
-    fn prompt(&self, words: &str, _: &mut Sticky) -> String {
-        let message = json!({ "role": "user", "content": [{ "type": "text", "text": words }] });
-        format!("{}\n", json!({ "type": "user", "message": message }))
-    }
+/// The row that `--input-format stream-json` takes.
+fn prompt(words: &str, _: &mut Sticky) -> String {
+    let message = json!({ "role": "user", "content": [{ "type": "text", "text": words }] });
+    format!("{}\n", json!({ "type": "user", "message": message }))
 }
 
 fn assistant(turn: &mut Turn, row: Fields<'_>, is_own: bool) {

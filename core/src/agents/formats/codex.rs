@@ -2,21 +2,19 @@
 
 use serde::Deserialize;
 
-use super::Format;
+use super::{Format, ROWS};
 use crate::agents::content::TokenUsage;
 use crate::agents::failure::{ErrorField, Failure};
 use crate::agents::row::{Object, Row, Shown, Text};
 use crate::agents::turn::Turn;
 
-pub(crate) struct Codex;
+pub(super) const FORMAT: Format = Format { row, ..ROWS };
 
-impl Format for Codex {
-    fn row(&self, turn: &mut Turn, row: &Row<'_>) -> Option<()> {
-        match row.kind().as_str() {
-            "turn.started" | "item.started" | "item.updated" => Some(()),
-            "item.completed" => item(turn, row),
-            kind => event(turn, kind, &row.read()?),
-        }
+fn row(turn: &mut Turn, row: &Row<'_>) -> Option<()> {
+    match row.kind().as_str() {
+        "turn.started" | "item.started" | "item.updated" => Some(()),
+        "item.completed" => item(turn, row),
+        kind => event(turn, kind, &row.read()?),
     }
 }
 

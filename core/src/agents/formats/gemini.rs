@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::{Format, Framing};
+use super::{Format, Framing, ROWS};
 use crate::agents::content::TokenUsage;
 use crate::agents::failure::{ErrorField, Failure};
 use crate::agents::row::{Lenient, Object, Row, Shown, Text};
@@ -12,75 +12,67 @@ use crate::json;
 use crate::text;
 use crate::types::codes::Code;
 
-pub(crate) struct GeminiStream;
+pub(super) const STREAM: Format = Format { row, ..ROWS };
 
-pub(crate) struct GeminiJson;
+pub(super) const JSON: Format = Format { framing: Framing::Whole, whole, ..ROWS };
 
-impl Format for GeminiStream {
-    fn row(&self, turn: &mut Turn, row: &Row<'_>) -> Option<()> {
-        let fields: Fields<'_> = row.read()?;
-        match row.kind().as_str() {
-            "init" => {
-                turn.session(fields.session_id.as_deref());
-            }
-            "message" => match fields.role.as_str() {
-                "assistant" if fields.delta.unwrap_or(false) => turn.say_piece(fields.content.as_str()),
-                "assistant" => turn.say(fields.content.as_str()),
-                role => {
-                    let role = if role == "user" { role } else { "system" };
-                    turn.other(role, || fields.content.as_str().into());
-                }
-            },
-            "tool_use" => turn.tool_call(&fields.tool_name, &fields.parameters),
-            "tool_result" => {
-                turn.other("tool", || fields.output.into_cow());
-                turn.settle();
-            }
-            "error" => turn.warn(fields.message.as_str()),
-            "result" => {
-                turn.is_over = true;
-                let stats = &fields.stats;
-                turn.spend(*stats.input_tokens, *stats.output_tokens, *stats.cached);
-                if fields.status.as_str() == "error" {
-                    turn.fail(Failure::from_error(&fields.error));
-                }
-            }
-            _ => return None,
+fn row(turn: &mut Turn, row: &Row<'_>) -> Option<()> {
+    let fields: Fields<'_> = row.read()?;
+    match row.kind().as_str() {
+        "init" => {
+            turn.session(fields.session_id.as_deref());
         }
-        Some(())
+        "message" => match fields.role.as_str() {
+            "assistant" if fields.delta.unwrap_or(false) => turn.say_piece(fields.content.as_str()),
+            "assistant" => turn.say(fields.content.as_str()),
+            role => {
+                let role = if role == "user" { role } else { "system" };
+                turn.other(role, || fields.content.as_str().into());
+            }
+        },
+        "tool_use" => turn.tool_call(&fields.tool_name, &fields.parameters),
+        "tool_result" => {
+            turn.other("tool", || fields.output.into_cow());
+            turn.settle();
+        }
+        "error" => turn.warn(fields.message.as_str()),
+        "result" => {
+            turn.is_over = true;
+            let stats = &fields.stats;
+            turn.spend(*stats.input_tokens, *stats.output_tokens, *stats.cached);
+            if fields.status.as_str() == "error" {
+                turn.fail(Failure::from_error(&fields.error));
+            }
+        }
+        _ => return None,
     }
+    Some(())
 }
 
-impl Format for GeminiJson {
-    fn framing(&self) -> Framing {
-        Framing::Whole
-    }
-
-    /// One object has the words, or an error. That of a turn that failed may be the end of stderr, where no words are looked
-    /// for.
-    fn whole(&self, turn: &mut Turn, stdout: &str, stderr: &str) {
-        let (before, row) = last_object(stdout);
-        let answer = row.as_ref().and_then(Row::read::<Answer<'_>>);
-        if let Some(answer) = answer.filter(|answer| answer.response.is_some() || answer.has_error()) {
-            // The program, or what it loads, prints a warning before.
-            for line in before.split('\n').filter(|line| !json::trim(line).is_empty()) {
-                turn.rows += 1;
-                turn.unknown(line);
-            }
+/// One object has the words, or an error. That of a turn that failed may be the end of stderr, where no words are looked
+/// for.
+fn whole(turn: &mut Turn, stdout: &str, stderr: &str) {
+    let (before, row) = last_object(stdout);
+    let answer = row.as_ref().and_then(Row::read::<Answer<'_>>);
+    if let Some(answer) = answer.filter(|answer| answer.response.is_some() || answer.has_error()) {
+        // The program, or what it loads, prints a warning before.
+        for line in before.split('\n').filter(|line| !json::trim(line).is_empty()) {
             turn.rows += 1;
-            report(turn, &answer);
-            turn.say(answer.response.as_str());
-            return;
+            turn.unknown(line);
         }
         turn.rows += 1;
-        if !json::trim(stdout).is_empty() {
-            turn.unknown(stdout);
-        }
-        let (_, row) = last_object(stderr);
-        let answer = row.as_ref().and_then(Row::read::<Answer<'_>>);
-        if let Some(answer) = answer.filter(Answer::has_error) {
-            report(turn, &answer);
-        }
+        report(turn, &answer);
+        turn.say(answer.response.as_str());
+        return;
+    }
+    turn.rows += 1;
+    if !json::trim(stdout).is_empty() {
+        turn.unknown(stdout);
+    }
+    let (_, row) = last_object(stderr);
+    let answer = row.as_ref().and_then(Row::read::<Answer<'_>>);
+    if let Some(answer) = answer.filter(Answer::has_error) {
+        report(turn, &answer);
     }
 }
 

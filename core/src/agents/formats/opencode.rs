@@ -2,52 +2,50 @@
 
 use serde::Deserialize;
 
-use super::Format;
+use super::{Format, ROWS};
 use crate::agents::content::TokenUsage;
 use crate::agents::failure::{ErrorField, Failure};
 use crate::agents::row::{Object, Row, Shown, Text};
 use crate::agents::turn::Turn;
 use crate::types::codes::Code;
 
-pub(crate) struct Opencode;
+pub(super) const FORMAT: Format = Format { row, end_of_stream, ..ROWS };
 
-impl Format for Opencode {
-    fn row(&self, turn: &mut Turn, row: &Row<'_>) -> Option<()> {
-        let Fields { session_id, part: Object(part), error } = row.read()?;
-        let is_own = turn.session(session_id.as_deref());
-        match row.kind().as_str() {
-            "text" if is_own => turn.say(part.text.as_str()),
-            // A subagent's.
-            "text" => turn.other("tool", || part.text.as_str().into()),
-            "reasoning" => turn.other("reasoning", || part.text.as_str().into()),
-            "tool_use" => tool_use(turn, &part, is_own),
-            "step_start" if is_own => {
-                // A step that begins before the last one has ended is that one again.
-                turn.supersede();
-                // The agent continues without the permission.
-                if is_denied(turn) {
-                    turn.failure = None;
-                    turn.is_over = false;
-                }
+fn row(turn: &mut Turn, row: &Row<'_>) -> Option<()> {
+    let Fields { session_id, part: Object(part), error } = row.read()?;
+    let is_own = turn.session(session_id.as_deref());
+    match row.kind().as_str() {
+        "text" if is_own => turn.say(part.text.as_str()),
+        // A subagent's.
+        "text" => turn.other("tool", || part.text.as_str().into()),
+        "reasoning" => turn.other("reasoning", || part.text.as_str().into()),
+        "tool_use" => tool_use(turn, &part, is_own),
+        "step_start" if is_own => {
+            // A step that begins before the last one has ended is that one again.
+            turn.supersede();
+            // The agent continues without the permission.
+            if is_denied(turn) {
+                turn.failure = None;
+                turn.is_over = false;
             }
-            "step_start" => {}
-            "step_finish" => step_finish(turn, &part, is_own),
-            "error" => {
-                turn.fail(Failure::from_error(&error));
-                turn.is_over = true;
-            }
-            _ => return None,
         }
-        Some(())
+        "step_start" => {}
+        "step_finish" => step_finish(turn, &part, is_own),
+        "error" => {
+            turn.fail(Failure::from_error(&error));
+            turn.is_over = true;
+        }
+        _ => return None,
     }
+    Some(())
+}
 
-    /// Adds which permission was rejected: only stderr has it.
-    fn end_of_stream(&self, turn: &mut Turn, stderr: &str) {
-        if is_denied(turn)
-            && let Some(asked) = stderr.lines().rev().find_map(|line| line.get(line.find(REQUESTED)?..))
-        {
-            turn.warn(asked.trim_end());
-        }
+/// Adds which permission was rejected: only stderr has it.
+fn end_of_stream(turn: &mut Turn, stderr: &str) {
+    if is_denied(turn)
+        && let Some(asked) = stderr.lines().rev().find_map(|line| line.get(line.find(REQUESTED)?..))
+    {
+        turn.warn(asked.trim_end());
     }
 }
 

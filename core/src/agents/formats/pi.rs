@@ -2,46 +2,44 @@
 
 use serde::Deserialize;
 
-use super::Format;
+use super::{Format, ROWS};
 use crate::agents::content::{Block, Content, TokenUsage};
 use crate::agents::failure::Failure;
 use crate::agents::row::{Object, Row, Shown, Text};
 use crate::agents::turn::Turn;
 use crate::types::codes::Code;
 
-pub(crate) struct Pi;
+pub(super) const FORMAT: Format = Format { is_skipped, row, ..ROWS };
 
-impl Format for Pi {
-    /// Each of these repeats the whole message so far, and the row that ends it has all of it.
-    fn is_skipped(&self, text: &str) -> bool {
-        text.starts_with(r#"{"type":"message_update""#)
-    }
+/// Each of these repeats the whole message so far, and the row that ends it has all of it.
+fn is_skipped(text: &str) -> bool {
+    text.starts_with(r#"{"type":"message_update""#)
+}
 
-    fn row(&self, turn: &mut Turn, row: &Row<'_>) -> Option<()> {
-        match row.kind().as_str() {
-            "session" => {
-                turn.session(row.read::<Fields<'_>>()?.id.as_deref());
-            }
-            "message_end" => message(turn, row.read::<Fields<'_>>()?.message.0)?,
-            "agent_end" => turn.is_over = true,
-            // These report what the rows above report, sooner or once more.
-            "agent_start"
-            | "turn_start"
-            | "turn_end"
-            | "message_start"
-            | "message_update"
-            | "tool_execution_start"
-            | "tool_execution_update"
-            | "tool_execution_end"
-            | "auto_retry_start"
-            | "auto_retry_end"
-            | "compaction_start"
-            | "compaction_end"
-            | "queue_update" => {}
-            _ => return None,
+fn row(turn: &mut Turn, row: &Row<'_>) -> Option<()> {
+    match row.kind().as_str() {
+        "session" => {
+            turn.session(row.read::<Fields<'_>>()?.id.as_deref());
         }
-        Some(())
+        "message_end" => message(turn, row.read::<Fields<'_>>()?.message.0)?,
+        "agent_end" => turn.is_over = true,
+        // These report what the rows above report, sooner or once more.
+        "agent_start"
+        | "turn_start"
+        | "turn_end"
+        | "message_start"
+        | "message_update"
+        | "tool_execution_start"
+        | "tool_execution_update"
+        | "tool_execution_end"
+        | "auto_retry_start"
+        | "auto_retry_end"
+        | "compaction_start"
+        | "compaction_end"
+        | "queue_update" => {}
+        _ => return None,
     }
+    Some(())
 }
 
 fn message(turn: &mut Turn, message: Message<'_>) -> Option<()> {
