@@ -7,11 +7,9 @@
 mod content;
 mod decoder;
 mod failure;
-mod fields;
 #[expect(clippy::struct_field_names, reason = "fields have the names that the vendors gave them")]
 mod formats;
 mod row;
-mod shown;
 mod turn;
 
 use serde::Serialize;

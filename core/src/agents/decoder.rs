@@ -53,7 +53,7 @@ impl StreamDecoder {
     /// [`EventRejected`] with `EVENT_MALFORMED` if the format cannot say when a turn is over.
     pub fn sticky(format: StreamFormat, text_limit: usize, sticky: Sticky) -> Result<StreamDecoder, EventRejected> {
         let is_line = |line: &str| !line.is_empty() && !line.contains(['\n', '\r']);
-        let fits = match (format.decoder().end_of_turn(), &sticky.end_of_turn) {
+        let fits = match (format.decoder().end_of_turn, &sticky.end_of_turn) {
             (Some(EndOfTurn::Line), Some(line)) => is_line(line),
             (Some(EndOfTurn::Row), None) => true,
             _ => false,
@@ -73,7 +73,7 @@ impl StreamDecoder {
     /// as it is, and then the end of its input.
     pub fn prompt(&mut self, words: &str) -> String {
         let Some(sticky) = &mut self.sticky else { return words.to_owned() };
-        self.format.decoder().prompt(words, sticky)
+        (self.format.decoder().prompt)(words, sticky)
     }
 
     /// Takes the next bytes of stdout, cut anywhere, and says what they brought. When a turn is over, what a sticky
@@ -102,12 +102,10 @@ impl StreamDecoder {
         if self.sticky.is_none() || exit_code.is_some() {
             self.end_of_stream(stderr);
         }
-        self.end_turn(stderr, exit_code)
-    }
-
-    fn end_turn(&mut self, stderr: &str, exit_code: Option<i64>) -> Decoded {
         let mut turn = std::mem::replace(&mut self.turn, Turn::new(self.text_limit));
-        turn.tell_exit(exit_code, stderr, self.format.decoder().has_end_row());
+        // A host names a line only for a format without a row that ends a turn.
+        let has_end_row = self.format.decoder().end_of_turn != Some(EndOfTurn::Line);
+        turn.tell_exit(exit_code, stderr, has_end_row);
         turn.decoded()
     }
 
@@ -134,7 +132,7 @@ impl StreamDecoder {
 
     /// Reads the bytes, or those of them that belong to this turn. Returns how many are left.
     fn read(&mut self, bytes: &[u8]) -> usize {
-        match self.format.decoder().framing() {
+        match self.format.decoder().framing {
             Framing::Text if self.sticky.is_none() => self.feed_text(bytes),
             Framing::Whole => self.keep(bytes),
             Framing::Text | Framing::Rows => return self.feed_rows(bytes),
@@ -177,7 +175,7 @@ impl StreamDecoder {
             self.begun.extend_from_slice(bytes);
         }
         // A line of text that is longer than a turn may be is not waited for.
-        if self.format.decoder().framing() == Framing::Text && self.begun.len() > self.text_limit {
+        if self.format.decoder().framing == Framing::Text && self.begun.len() > self.text_limit {
             let line = std::mem::take(&mut self.begun);
             self.feed_text(&line);
         }
@@ -210,17 +208,17 @@ impl StreamDecoder {
             return;
         }
         let decoder = self.format.decoder();
-        if decoder.framing() == Framing::Text {
+        if decoder.framing == Framing::Text {
             self.turn.say_piece(text);
             self.turn.say_piece("\n");
             return;
         }
-        if decoder.is_skipped(text) || json::trim(text).is_empty() {
+        if (decoder.is_skipped)(text) || json::trim(text).is_empty() {
             return;
         }
-        let known = Row::parse(text).and_then(|row| match &mut self.sticky {
-            Some(sticky) => decoder.sticky_row(&mut self.turn, &row, sticky),
-            None => decoder.row(&mut self.turn, &row),
+        let known = Row::parse(text).and_then(|row| match (&mut self.sticky, decoder.sticky_row) {
+            (Some(sticky), Some(sticky_row)) => sticky_row(&mut self.turn, &row, sticky),
+            _ => (decoder.row)(&mut self.turn, &row),
         });
         if known.is_none() {
             self.turn.unknown(text);
@@ -234,20 +232,20 @@ impl StreamDecoder {
             return;
         }
         let decoder = self.format.decoder();
-        match decoder.framing() {
+        match decoder.framing {
             Framing::Text if self.sticky.is_none() => {
                 self.turn.is_not_utf8 |= !std::mem::take(&mut self.begun).is_empty();
             }
             Framing::Whole if std::mem::take(&mut self.skipping) => self.turn.rows_too_long += 1,
             Framing::Whole => match String::from_utf8(std::mem::take(&mut self.begun)) {
-                Ok(stdout) => decoder.whole(&mut self.turn, &stdout, stderr),
+                Ok(stdout) => (decoder.whole)(&mut self.turn, &stdout, stderr),
                 Err(_) => self.turn.is_not_utf8 = true,
             },
             // What ended with a line feed has left nothing behind it that could be a row.
             _ if self.begun.is_empty() && !self.skipping => {}
             _ => self.end_row(b""),
         }
-        decoder.end_of_stream(&mut self.turn, stderr);
+        (decoder.end_of_stream)(&mut self.turn, stderr);
     }
 }
 
@@ -258,15 +256,12 @@ pub fn decode_stream(stream: &Stream) -> Decoded {
     let mut decoder = StreamDecoder::new(stream.format, usize::MAX);
     decoder.turn.is_watched = false;
     decoder.feed(stream.stdout.as_bytes());
-    let stderr = stream.stderr.as_deref().unwrap_or_default();
-    // There is no more to come, whether the process lives on or not.
-    decoder.end_of_stream(stderr);
-    decoder.end_turn(stderr, stream.exit_code)
+    decoder.finish(stream.stderr.as_deref().unwrap_or_default(), stream.exit_code)
 }
 
 /// The names of the formats whose turns end so, if the process continues.
 fn names_ending_by(end: EndOfTurn) -> String {
-    let formats = StreamFormat::ALL.into_iter().filter(|format| format.decoder().end_of_turn() == Some(end));
+    let formats = StreamFormat::ALL.into_iter().filter(|format| format.decoder().end_of_turn == Some(end));
     formats.map(|format| format!("`{}`", format.as_str())).collect::<Vec<_>>().join(" and ")
 }
 

@@ -1,10 +1,12 @@
 //! Why a turn failed, from what the agent's program says of it.
 
-use serde::Deserialize;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{MapAccess, SeqAccess};
+use std::borrow::Cow;
 
-use super::fields::{FromJson, Lenient, Text};
+use serde::Deserialize;
+use serde::de::MapAccess;
+use serde::de::value::MapAccessDeserializer;
+
+use super::row::{FromJson, Lenient, Text};
 use crate::text;
 use crate::types::codes::Code;
 
@@ -50,7 +52,7 @@ pub(super) struct ErrorValue<'r> {
     /// The whole of an error that is a string.
     #[serde(skip)]
     text: Text<'r>,
-    message: Text<'r>,
+    pub(super) message: Text<'r>,
     #[serde(rename = "statusCode")]
     status_code: Lenient<u64>,
     status: Lenient<u64>,
@@ -61,11 +63,8 @@ pub(super) struct ErrorValue<'r> {
 
 impl<'de: 'r, 'r> FromJson<'de> for ErrorValue<'r> {
     fn from_raw(json: &'de str) -> Option<Self> {
-        Some(ErrorValue { is_null: json == "null", text: Lenient::from_raw(json), ..ErrorValue::default() })
-    }
-
-    fn from_array<A: SeqAccess<'de>>(_: A) -> Result<Option<Self>, A::Error> {
-        Ok(Some(ErrorValue::default()))
+        let text = Lenient(Cow::from_raw(json));
+        Some(ErrorValue { is_null: json == "null", text, ..ErrorValue::default() })
     }
 
     fn from_object<A: MapAccess<'de>>(object: A) -> Result<Option<Self>, A::Error> {
@@ -73,13 +72,13 @@ impl<'de: 'r, 'r> FromJson<'de> for ErrorValue<'r> {
     }
 }
 
-impl<'de: 'r, 'r> FromJson<'de> for Box<ErrorValue<'r>> {
+impl<'de, T: FromJson<'de>> FromJson<'de> for Box<T> {
     fn from_raw(json: &'de str) -> Option<Self> {
-        ErrorValue::from_raw(json).map(Box::new)
+        T::from_raw(json).map(Box::new)
     }
 
     fn from_object<A: MapAccess<'de>>(object: A) -> Result<Option<Self>, A::Error> {
-        ErrorValue::from_object(object).map(|error| error.map(Box::new))
+        T::from_object(object).map(|value| value.map(Box::new))
     }
 }
 

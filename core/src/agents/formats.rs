@@ -34,18 +34,18 @@ impl StreamFormat {
     ];
 
     /// The table: the name on the wire, and what decodes it.
-    const fn entry(self) -> (&'static str, &'static dyn Format) {
+    const fn entry(self) -> (&'static str, &'static Format) {
         match self {
-            StreamFormat::Text => ("text", &text::Text),
-            StreamFormat::Ndjson => ("ndjson", &ndjson::Ndjson),
-            StreamFormat::CodexJsonl => ("codex-jsonl", &codex::Codex),
-            StreamFormat::ClaudeStreamJson => ("claude-stream-json", &claude::Claude),
-            StreamFormat::QwenStreamJson => ("qwen-stream-json", &qwen::Qwen),
-            StreamFormat::GeminiStreamJson => ("gemini-stream-json", &gemini::GeminiStream),
-            StreamFormat::GeminiJson => ("gemini-json", &gemini::GeminiJson),
-            StreamFormat::OpencodeJson => ("opencode-json", &opencode::Opencode),
-            StreamFormat::PiJson => ("pi-json", &pi::Pi),
-            StreamFormat::Acp => ("acp", &acp::Acp),
+            StreamFormat::Text => ("text", &text::FORMAT),
+            StreamFormat::Ndjson => ("ndjson", &ndjson::FORMAT),
+            StreamFormat::CodexJsonl => ("codex-jsonl", &codex::FORMAT),
+            StreamFormat::ClaudeStreamJson => ("claude-stream-json", &claude::FORMAT),
+            StreamFormat::QwenStreamJson => ("qwen-stream-json", &qwen::FORMAT),
+            StreamFormat::GeminiStreamJson => ("gemini-stream-json", &gemini::STREAM),
+            StreamFormat::GeminiJson => ("gemini-json", &gemini::JSON),
+            StreamFormat::OpencodeJson => ("opencode-json", &opencode::FORMAT),
+            StreamFormat::PiJson => ("pi-json", &pi::FORMAT),
+            StreamFormat::Acp => ("acp", &acp::FORMAT),
         }
     }
 
@@ -64,51 +64,41 @@ impl StreamFormat {
             .map_err(|invalid| EventRejected::malformed(invalid.sentence("the stream's format")))
     }
 
-    pub(super) const fn decoder(self) -> &'static dyn Format {
+    pub(super) const fn decoder(self) -> &'static Format {
         self.entry().1
     }
 }
 
 /// What an agent CLI writes, and how a process of it that serves several turns is written to.
-pub(super) trait Format: Sync {
-    fn framing(&self) -> Framing {
-        Framing::Rows
-    }
-
+pub(super) struct Format {
+    pub(super) framing: Framing,
     /// Whether a row has nothing to read, which is seen without parsing it.
-    fn is_skipped(&self, _text: &str) -> bool {
-        false
-    }
-
+    pub(super) is_skipped: fn(&str) -> bool,
     /// Decodes a row. None if it is not known.
-    fn row(&self, turn: &mut Turn, row: &Row<'_>) -> Option<()>;
-
+    pub(super) row: fn(&mut Turn, &Row<'_>) -> Option<()>,
     /// Decodes a row of a process that serves several turns, and may answer it.
-    fn sticky_row(&self, turn: &mut Turn, row: &Row<'_>, _: &mut Sticky) -> Option<()> {
-        self.row(turn, row)
-    }
-
-    /// Decodes all that was printed, where it is not divided into rows.
-    fn whole(&self, _turn: &mut Turn, _stdout: &str, _stderr: &str) {}
-
-    /// Adds what is known only when nothing more comes.
-    fn end_of_stream(&self, _turn: &mut Turn, _stderr: &str) {}
-
-    /// Whether a turn that came to its end has said so in a row.
-    fn has_end_row(&self) -> bool {
-        true
-    }
-
+    pub(super) sticky_row: Option<fn(&mut Turn, &Row<'_>, &mut Sticky) -> Option<()>>,
+    /// Decodes all that was printed and stderr, where stdout is not divided into rows.
+    pub(super) whole: fn(&mut Turn, &str, &str),
+    /// Adds what is known only when nothing more comes, with stderr.
+    pub(super) end_of_stream: fn(&mut Turn, &str),
     /// How a process that serves several turns says that one is over. None if there is no such process.
-    fn end_of_turn(&self) -> Option<EndOfTurn> {
-        None
-    }
-
+    pub(super) end_of_turn: Option<EndOfTurn>,
     /// What to write to such a process to give it a prompt or a reply.
-    fn prompt(&self, words: &str, _: &mut Sticky) -> String {
-        words.to_owned()
-    }
+    pub(super) prompt: fn(&str, &mut Sticky) -> String,
 }
+
+/// A format of rows that knows none, for a process of one turn.
+const ROWS: Format = Format {
+    framing: Framing::Rows,
+    is_skipped: |_| false,
+    row: |_, _| None,
+    sticky_row: None,
+    whole: |_, _, _| {},
+    end_of_stream: |_, _| {},
+    end_of_turn: None,
+    prompt: |words, _| words.to_owned(),
+};
 
 /// How stdout is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

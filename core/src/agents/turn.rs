@@ -7,6 +7,7 @@ use crate::types::codes::{Code, Note};
 use crate::types::event::Message;
 
 use super::failure::{self, Failure};
+use super::row::Shown;
 use super::{Decoded, Piece, Usage};
 
 /// One turn as far as it was read.
@@ -14,7 +15,7 @@ use super::{Decoded, Piece, Usage};
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Turn {
     pub(super) rows: u64,
-    pub(super) rows_too_long: u64,
+    pub(super) rows_too_long: usize,
     pub(super) is_not_utf8: bool,
     pub(super) is_over: bool,
     pub(super) failure: Option<Failure>,
@@ -35,7 +36,7 @@ pub(super) struct Turn {
     pieces: Vec<Piece>,
     session_handle: Option<String>,
     notes: Vec<Note>,
-    unknown_rows: u64,
+    unknown_rows: usize,
 }
 
 impl Turn {
@@ -73,6 +74,11 @@ impl Turn {
             }
         }
         self.close();
+    }
+
+    /// What a tool is called with.
+    pub(super) fn tool_call(&mut self, name: &Shown<'_>, input: &Shown<'_>) {
+        self.other("tool", || format!("{} {}", name.as_str(), input.as_str()).into());
     }
 
     /// A piece of a message that is not the assistant's; it is joined to the piece before it.
@@ -178,9 +184,9 @@ impl Turn {
     pub(super) fn spend(&mut self, input: Option<u64>, output: Option<u64>, cached: Option<u64>) {
         let Some(input) = input else { return };
         let before = self.usage.unwrap_or_default();
-        let cached_input_tokens = match (before.cached_input_tokens, cached) {
-            (None, None) => None,
-            (one, other) => Some(one.unwrap_or(0).saturating_add(other.unwrap_or(0))),
+        let cached_input_tokens = match before.cached_input_tokens {
+            Some(before) => Some(before.saturating_add(cached.unwrap_or(0))),
+            None => cached,
         };
         self.usage = Some(Usage {
             input_tokens: before.input_tokens.saturating_add(input),
@@ -201,10 +207,17 @@ impl Turn {
     /// What the agent's program says of itself.
     pub(super) fn warn(&mut self, words: &str) {
         if self.notes.len() < MAX_NOTES {
-            self.note(
-                Code::AgentSaid,
-                format!("the agent's program says {}", text::quoted_up_to(words, MAX_SAID_BYTES)),
-            );
+            self.note_said("the agent's program says", words);
+        }
+    }
+
+    fn note_said(&mut self, what: &str, words: &str) {
+        self.note(Code::AgentSaid, format!("{what} {}", text::quoted_up_to(words, MAX_SAID_BYTES)));
+    }
+
+    fn note_count(&mut self, code: Code, what: &str, count: usize) {
+        if count > 0 {
+            self.note(code, format!("{what}: {count}"));
         }
     }
 
@@ -224,10 +237,7 @@ impl Turn {
         }
         let last_line = stderr.lines().rev().find(|line| !line.trim().is_empty());
         if let Some(line) = last_line.filter(|_| exit_code != 0 && self.failure.is_none()) {
-            self.note(
-                Code::AgentSaid,
-                format!("the last line of stderr is {}", text::quoted_up_to(line.trim(), MAX_SAID_BYTES)),
-            );
+            self.note_said("the last line of stderr is", line.trim());
         }
     }
 
@@ -241,19 +251,11 @@ impl Turn {
             self.notes.retain(|note| note.code != Code::AgentSaid || !note.message.ends_with(&words));
             self.note(Code::AgentSaid, format!("the turn failed with {words}"));
         }
-        if self.unknown_rows > MAX_SHOWN_ROWS {
-            let more = self.unknown_rows - MAX_SHOWN_ROWS;
-            self.note(Code::StreamRowUnknown, format!("further rows that were not understood: {more}"));
-        }
-        if self.rows_too_long > 0 {
-            let count = self.rows_too_long;
-            self.note(Code::StreamRowTooLong, format!("rows that were too long to be read: {count}"));
-        }
-        if self.superseded > 0 {
-            let count = self.superseded;
-            let message = format!("messages that the agent's program discarded when it asked its model again: {count}");
-            self.note(Code::StreamMessageSuperseded, message);
-        }
+        let unknown = self.unknown_rows.saturating_sub(MAX_SHOWN_ROWS);
+        let superseded = "messages that the agent's program discarded when it asked its model again";
+        self.note_count(Code::StreamRowUnknown, "further rows that were not understood", unknown);
+        self.note_count(Code::StreamRowTooLong, "rows that were too long to be read", self.rows_too_long);
+        self.note_count(Code::StreamMessageSuperseded, superseded, self.superseded);
         Decoded {
             messages: self.messages,
             session_handle: self.session_handle,
@@ -283,7 +285,7 @@ const MAX_ROLE_BYTES: usize = 64;
 const MAX_OTHER_MESSAGES: usize = 1000;
 /// Further messages of the assistant's are joined to the last.
 const MAX_MESSAGES: usize = 10_000;
-const MAX_SHOWN_ROWS: u64 = 5;
+const MAX_SHOWN_ROWS: usize = 5;
 const MAX_NOTES: usize = 20;
 /// Of what the agent's program says of itself.
 const MAX_SAID_BYTES: usize = 400;

@@ -1,44 +1,36 @@
 //! What an agent of the Agent Client Protocol (version 1) writes: JSON-RPC, one message a line.
 
-use std::borrow::Cow;
-
 use serde::Deserialize;
+use serde_json::json;
 
-use super::{EndOfTurn, Format};
+use super::{EndOfTurn, Format, ROWS};
 use crate::agents::Sticky;
-use crate::agents::content::{Single, TextPart};
+use crate::agents::content::{Block, TokenUsage};
 use crate::agents::failure::{ErrorField, Failure};
-use crate::agents::fields::{Lenient, Object, Text};
-use crate::agents::row::Row;
-use crate::agents::shown::{Json, Shown};
+use crate::agents::row::{Json, Lenient, Object, Row, Shown, Text};
 use crate::agents::turn::{Turn, is_session};
-use crate::json::json_text;
+use crate::json::Value;
 use crate::types::codes::Code;
 
-pub(crate) struct Acp;
+pub(super) const FORMAT: Format =
+    Format { row, sticky_row: Some(sticky_row), end_of_turn: Some(EndOfTurn::Row), prompt, ..ROWS };
 
-impl Format for Acp {
-    fn row(&self, turn: &mut Turn, row: &Row<'_>) -> Option<()> {
-        message(turn, row, &row.read()?, None)
-    }
+fn row(turn: &mut Turn, row: &Row<'_>) -> Option<()> {
+    message(turn, row, &row.read()?, None)
+}
 
-    fn sticky_row(&self, turn: &mut Turn, row: &Row<'_>, sticky: &mut Sticky) -> Option<()> {
-        let received = row.read()?;
-        if !sticky.conversation.expects(&received) {
-            return None;
-        }
-        let known = message(turn, row, &received, Some(&sticky.conversation));
-        sticky.conversation.answer(&received, &sticky.work_folder);
-        known
+fn sticky_row(turn: &mut Turn, row: &Row<'_>, sticky: &mut Sticky) -> Option<()> {
+    let received = row.read()?;
+    if !sticky.conversation.expects(&received) {
+        return None;
     }
+    let known = message(turn, row, &received, Some(&sticky.conversation));
+    sticky.conversation.answer(&received, &sticky.work_folder);
+    known
+}
 
-    fn end_of_turn(&self) -> Option<EndOfTurn> {
-        Some(EndOfTurn::Row)
-    }
-
-    fn prompt(&self, words: &str, sticky: &mut Sticky) -> String {
-        sticky.conversation.prompt(words)
-    }
+fn prompt(words: &str, sticky: &mut Sticky) -> String {
+    sticky.conversation.prompt(words)
 }
 
 /// The client's side: what is written to the agent.
@@ -59,12 +51,12 @@ impl Conversation {
         self.is_asking = true;
         let begins = self.requests == 0;
         if let Some(session) = &self.session {
-            let (session, words) = (json_text(session), json_text(&words));
-            let parameters = format!("{{\"sessionId\":{session},\"prompt\":[{{\"type\":\"text\",\"text\":{words}}}]}}");
+            let parameters = json!({ "sessionId": session, "prompt": [{ "type": "text", "text": words }] });
             return self.request("session/prompt", &parameters);
         }
         self.first_words = Some(words.to_owned());
-        if begins { self.request("initialize", INITIALIZE) } else { String::new() }
+        let initialize = json!({ "protocolVersion": 1, "clientCapabilities": {} });
+        if begins { self.request("initialize", &initialize) } else { String::new() }
     }
 
     /// Whether a message counts here. A response must be the one to the last request: a late or forged one would end a turn
@@ -79,8 +71,8 @@ impl Conversation {
     /// Answers what the agent wrote, if it waits for an answer.
     fn answer(&mut self, message: &Message<'_>, work_folder: &str) {
         if let (Some(method), Some(Json(id))) = (message.method.as_deref(), &message.id.0) {
-            let answer = answer_of(method, message.params.0.as_ref());
-            self.answers.push(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},{answer}}}\n"));
+            let (member, answer) = answer_of(method, &message.params);
+            self.answers.push(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"{member}\":{answer}}}\n"));
             return;
         }
         let Some(result) = message.result.0.as_ref().filter(|_| self.session.is_none()) else { return };
@@ -88,8 +80,7 @@ impl Conversation {
             self.session = Some(session.to_owned());
             self.first_words.take().map(|words| self.prompt(&words))
         } else if result.protocol_version.is_some() {
-            let parameters = format!("{{\"cwd\":{},\"mcpServers\":[]}}", json_text(&work_folder));
-            Some(self.request("session/new", &parameters))
+            Some(self.request("session/new", &json!({ "cwd": work_folder, "mcpServers": [] })))
         } else {
             None
         };
@@ -100,37 +91,35 @@ impl Conversation {
         std::mem::take(&mut self.answers)
     }
 
-    fn request(&mut self, method: &str, parameters: &str) -> String {
+    fn request(&mut self, method: &str, parameters: &Value) -> String {
         let id = self.requests;
         self.requests += 1;
-        format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{parameters}}}\n")
+        format!("{}\n", json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": parameters }))
     }
 }
 
 /// The agent runs without a user at its side, as its command line says: the permissions that it asks for are granted.
-fn answer_of(method: &str, parameters: Option<&Params<'_>>) -> String {
+fn answer_of(method: &str, parameters: &Params<'_>) -> (&'static str, Value) {
     if method != "session/request_permission" {
-        return "\"error\":{\"code\":-32601,\"message\":\"this client has no such method\"}".to_owned();
+        return ("error", json!({ "code": -32601, "message": "this client has no such method" }));
     }
-    let options = parameters.and_then(|parameters| parameters.options.0.as_ref()).into_iter().flatten();
-    let mut allowing = options.filter_map(|Object(option)| option.as_ref()).filter(|option| option.allows());
+    let options = parameters.options.iter().flatten();
+    let mut allowing = options.filter(|option| option.kind.as_str().starts_with("allow"));
     let outcome = match allowing.next().and_then(|option| option.option_id.as_deref()) {
-        Some(option) => format!("{{\"outcome\":\"selected\",\"optionId\":{}}}", json_text(&option)),
-        None => "{\"outcome\":\"cancelled\"}".to_owned(),
+        Some(option) => json!({ "outcome": "selected", "optionId": option }),
+        None => json!({ "outcome": "cancelled" }),
     };
-    format!("\"result\":{{\"outcome\":{outcome}}}")
+    ("result", json!({ "outcome": outcome }))
 }
 
 /// Decodes a message, in a conversation if there is one.
 fn message(turn: &mut Turn, row: &Row<'_>, message: &Message<'_>, conversation: Option<&Conversation>) -> Option<()> {
     if let Some(method) = message.method.as_deref() {
         if method == "session/update" {
-            let params = message.params.0.as_ref();
-            let session = params.and_then(|params| params.session_id.as_deref());
+            let session = message.params.session_id.as_deref();
             let asked_for = conversation.and_then(|conversation| conversation.session.as_deref());
             let is_own = turn.owns(session) && is_session(asked_for, session);
-            let kind = params.and_then(|params| params.update.0.as_ref())?.session_update.as_str();
-            return update(turn, row, kind, is_own);
+            return update(turn, row, &message.params.update, is_own);
         }
         // A request is the host's to answer.
         return (message.id.is_some() || method.starts_with('_')).then_some(());
@@ -156,35 +145,29 @@ fn message(turn: &mut Turn, row: &Row<'_>, message: &Message<'_>, conversation: 
             "refusal" => turn.fail(Failure { code: Code::ModelError, words: "refusal".to_owned() }),
             _ => {}
         }
-        spend(turn, result);
+        // The protocol has no field for tokens; agents use these two.
+        let (usage, count) = (&result.usage, &result.meta.quota.token_count);
+        let input = usage.input_tokens.or(*count.input_tokens);
+        turn.spend(input, usage.output_tokens.or(*count.output_tokens), *usage.cached_read_tokens);
     }
     Some(())
 }
 
-/// The protocol has no field for tokens; agents use these two.
-fn spend(turn: &mut Turn, result: &PromptResult<'_>) {
-    let usage = result.usage.0.as_ref();
-    let quota = result.meta.0.as_ref().and_then(|meta| meta.quota.0.as_ref());
-    let count = quota.and_then(|quota| quota.token_count.0.as_ref());
-    let input = usage.and_then(|usage| *usage.input_tokens).or(count.and_then(|count| *count.input_tokens));
-    let output = usage.and_then(|usage| *usage.output_tokens).or(count.and_then(|count| *count.output_tokens));
-    turn.spend(input, output, usage.and_then(|usage| *usage.cached_read_tokens));
-}
-
-fn update(turn: &mut Turn, row: &Row<'_>, kind: &str, is_own: bool) -> Option<()> {
-    match kind {
-        "agent_message_chunk" if is_own => turn.say_piece(&chunk(row)?),
+fn update(turn: &mut Turn, row: &Row<'_>, chunk: &Chunk<'_>, is_own: bool) -> Option<()> {
+    let words = || chunk.content.as_ref().map(Block::words).unwrap_or_default();
+    match chunk.session_update.as_str() {
+        "agent_message_chunk" if is_own => turn.say_piece(&words()),
         // A subagent's.
-        "agent_message_chunk" => turn.other_piece("tool", &chunk(row)?),
-        "agent_thought_chunk" => turn.other_piece("reasoning", &chunk(row)?),
-        "user_message_chunk" => turn.other_piece("user", &chunk(row)?),
-        "tool_call" => {
-            let ToolCall { title, raw_input } = update_of(row)?;
-            turn.other("tool", || format!("{} {}", title.as_str(), raw_input.as_str()).into());
-        }
-        "tool_call_update" => {
-            let ToolCallUpdate { content, raw_output } = update_of(row)?;
-            turn.other("tool", || if content.is_some() { content.into_cow() } else { raw_output.into_cow() });
+        "agent_message_chunk" => turn.other_piece("tool", &words()),
+        "agent_thought_chunk" => turn.other_piece("reasoning", &words()),
+        "user_message_chunk" => turn.other_piece("user", &words()),
+        kind @ ("tool_call" | "tool_call_update") => {
+            let message: Message<'_, ToolCall<'_>> = row.read()?;
+            let ToolCall { title, raw_input, content, raw_output } = message.params.0.update.0;
+            match kind {
+                "tool_call" => turn.tool_call(&title, &raw_input),
+                _ => turn.other("tool", || if content.is_some() { content.into_cow() } else { raw_output.into_cow() }),
+            }
         }
         "plan"
         | "available_commands_update"
@@ -197,43 +180,42 @@ fn update(turn: &mut Turn, row: &Row<'_>, kind: &str, is_own: bool) -> Option<()
     Some(())
 }
 
-/// The words of a chunk.
-fn chunk<'r>(row: &'r Row<'_>) -> Option<Cow<'r, str>> {
-    let Chunk { content } = update_of(row)?;
-    Some(content.0.and_then(|Single(TextPart { text, .. })| text.0).unwrap_or_default())
-}
-
-/// The fields that an update of this kind has.
-fn update_of<'r, U: Default + Deserialize<'r>>(row: &'r Row<'_>) -> Option<U> {
-    let Notification { params: Object(params) } = row.read()?;
-    let Updated { update: Object(update) } = params?;
-    update
-}
-
-/// A request, a response or a notification, as far as all of them are read.
+/// A request, a response or a notification, with the fields `U` of an update.
 #[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'r"))]
-struct Message<'r> {
+#[serde(default, bound(deserialize = "'de: 'r, U: Default + Deserialize<'de>"))]
+struct Message<'r, U: Default = Chunk<'r>> {
     method: Text<'r>,
     id: Lenient<Json>,
-    params: Object<Params<'r>>,
-    result: Object<PromptResult<'r>>,
+    params: Object<Params<'r, U>>,
+    result: Lenient<Object<PromptResult<'r>>>,
     error: ErrorField<'r>,
 }
 
 /// Of `session/update` and `session/request_permission`.
 #[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'r"))]
-struct Params<'r> {
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'r, U: Default + Deserialize<'de>"))]
+struct Params<'r, U: Default = Chunk<'r>> {
     session_id: Text<'r>,
-    update: Object<UpdateKind<'r>>,
+    update: Object<U>,
     options: Lenient<Vec<Object<PermissionOption<'r>>>>,
 }
 
+/// An update of any kind, with the content of `agent_message_chunk`, `agent_thought_chunk` and `user_message_chunk`.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'r"))]
-struct UpdateKind<'r> {
+struct Chunk<'r> {
     session_update: Text<'r>,
+    content: Lenient<Block<'r>>,
+}
+
+/// `tool_call` and `tool_call_update`.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'r"))]
+struct ToolCall<'r> {
+    title: Shown<'r>,
+    raw_input: Shown<'r>,
+    content: Shown<'r>,
+    raw_output: Shown<'r>,
 }
 
 #[derive(Default, Deserialize)]
@@ -243,12 +225,6 @@ struct PermissionOption<'r> {
     option_id: Text<'r>,
 }
 
-impl PermissionOption<'_> {
-    fn allows(&self) -> bool {
-        self.kind.as_str().starts_with("allow")
-    }
-}
-
 /// What `initialize`, `session/new` or `session/prompt` results in.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'r"))]
@@ -256,14 +232,14 @@ struct PromptResult<'r> {
     protocol_version: Lenient<Json>,
     session_id: Text<'r>,
     stop_reason: Text<'r>,
-    usage: Object<Tokens>,
+    usage: Object<Usage>,
     #[serde(rename = "_meta")]
     meta: Object<Meta>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Tokens {
+struct Usage {
     input_tokens: Lenient<u64>,
     output_tokens: Lenient<u64>,
     cached_read_tokens: Lenient<u64>,
@@ -278,50 +254,8 @@ struct Meta {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Quota {
-    token_count: Object<TokenCount>,
+    token_count: Object<TokenUsage>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct TokenCount {
-    input_tokens: Lenient<u64>,
-    output_tokens: Lenient<u64>,
-}
-
-/// `session/update` with an update of one kind.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "U: Default + Deserialize<'de>"))]
-struct Notification<U> {
-    params: Object<Updated<U>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "U: Default + Deserialize<'de>"))]
-struct Updated<U> {
-    update: Object<U>,
-}
-
-/// `agent_message_chunk`, `agent_thought_chunk`, `user_message_chunk`.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'r"))]
-struct Chunk<'r> {
-    content: Lenient<Single<TextPart<'r>>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'r"))]
-struct ToolCall<'r> {
-    title: Shown<'r>,
-    raw_input: Shown<'r>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'r"))]
-struct ToolCallUpdate<'r> {
-    content: Shown<'r>,
-    raw_output: Shown<'r>,
-}
-
-const INITIALIZE: &str = r#"{"protocolVersion":1,"clientCapabilities":{}}"#;
 const AUTH_REQUIRED: i64 = -32000;
 const NOT_FOUND: i64 = -32002;

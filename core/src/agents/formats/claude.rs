@@ -1,101 +1,75 @@
 //! `claude --print --output-format stream-json --verbose` (2.1.197).
 
 use serde::Deserialize;
+use serde_json::json;
 
-use super::{EndOfTurn, Format};
-use crate::agents::content::{Content, Part};
+use super::{EndOfTurn, Format, ROWS};
+use crate::agents::content::{Block, Content, TokenUsage};
 use crate::agents::failure::{ErrorField, Failure};
-use crate::agents::fields::{Lenient, Object, Text};
-use crate::agents::row::Row;
-use crate::agents::shown::{Beginning, Json, Shown};
+use crate::agents::row::{Json, Lenient, Object, Row, Text};
 use crate::agents::turn::Turn;
 use crate::agents::{Sticky, Usage};
-use crate::json::json_text;
 use crate::types::codes::Code;
 
-pub(crate) struct Claude;
+pub(super) const FORMAT: Format = Format { row, end_of_turn: Some(EndOfTurn::Row), prompt, ..ROWS };
 
-impl Format for Claude {
-    fn row(&self, turn: &mut Turn, row: &Row<'_>) -> Option<()> {
-        match row.kind().as_str() {
-            "assistant" => assistant(turn, row.read()?),
-            "user" => user(turn, row.read()?),
-            "result" => result(turn, row.read()?),
-            kind => {
-                let System { session_id, subtype } = row.read()?;
-                let is_own = turn.session(session_id.as_deref());
-                match kind {
-                    "system" if is_own && subtype.as_str() == "api_retry" => turn.supersede(),
-                    // The deltas of a message come once more as a whole.
-                    "stream_event" | "rate_limit_event" | "control_response" | "control_request" | "keep_alive"
-                    | "tool_progress" | "tool_use_summary" | "auth_status" | "prompt_suggestion" | "system" => {}
-                    _ => return None,
-                }
-            }
-        }
-        Some(())
+pub(super) fn row(turn: &mut Turn, row: &Row<'_>) -> Option<()> {
+    let fields: Fields<'_> = row.read()?;
+    let is_own = turn.session(fields.session_id.as_deref());
+    match row.kind().as_str() {
+        "assistant" => assistant(turn, fields, is_own),
+        "user" => user(turn, fields),
+        // How a subagent ended is not the turn's end.
+        "result" if is_own => result(turn, &fields),
+        "system" if is_own && fields.subtype.as_str() == "api_retry" => turn.supersede(),
+        // The deltas of a message come once more as a whole.
+        "stream_event" | "rate_limit_event" | "control_response" | "control_request" | "keep_alive"
+        | "tool_progress" | "tool_use_summary" | "auth_status" | "prompt_suggestion" | "system" | "result" => {}
+        _ => return None,
     }
-
-    fn end_of_turn(&self) -> Option<EndOfTurn> {
-        Some(EndOfTurn::Row)
-    }
-
-    /// The row that `--input-format stream-json` takes.
-    fn prompt(&self, words: &str, _: &mut Sticky) -> String {
-        let words = json_text(&words);
-        format!(
-            "{{\"type\":\"user\",\"message\":{{\"role\":\"user\",\"content\":[{{\"type\":\"text\",\"text\":{words}}}]}}}}\n"
-        )
-    }
+    Some(())
 }
 
-fn assistant(turn: &mut Turn, row: MessageRow<'_>) {
-    let is_own = turn.session(row.session_id.as_deref());
-    let message = row.message.0.unwrap_or_default();
+/// The row that `--input-format stream-json` takes.
+fn prompt(words: &str, _: &mut Sticky) -> String {
+    let message = json!({ "role": "user", "content": [{ "type": "text", "text": words }] });
+    format!("{}\n", json!({ "type": "user", "message": message }))
+}
+
+fn assistant(turn: &mut Turn, row: Fields<'_>, is_own: bool) {
+    let Object(message) = row.message;
     // The program's own words about an error, and those of a subagent, are not the assistant's.
     let is_synthetic = message.model.as_str() == "<synthetic>" || row.error.is_some();
     let is_inner = !is_own || row.parent_tool_use_id.is_some();
-    for block in message.content.into_parts() {
+    for block in message.content.0 {
         match block.kind.as_str() {
-            "text" if is_synthetic => turn.other("system", || block.text.as_str().into()),
-            "text" if is_inner => turn.other("tool", || block.text.as_str().into()),
-            "text" => turn.say(block.text.as_str()),
+            "text" if is_synthetic => turn.other("system", || block.beginning()),
+            "text" if is_inner => turn.other("tool", || block.beginning()),
+            "text" => turn.say(&block.words()),
             "thinking" => turn.other("reasoning", || block.thinking.into_cow()),
-            "tool_use" => turn.other("tool", || format!("{} {}", block.name.as_str(), block.input.as_str()).into()),
+            "tool_use" => turn.tool_call(&block.name, &block.input),
             _ => {}
         }
     }
 }
 
-fn user(turn: &mut Turn, row: MessageRow<'_>) {
-    turn.session(row.session_id.as_deref());
-    for block in row.message.0.unwrap_or_default().content.into_parts() {
+fn user(turn: &mut Turn, row: Fields<'_>) {
+    for block in row.message.0.content.0 {
         if block.kind.as_str() == "tool_result" {
-            let results = block.content.into_parts();
-            turn.other("tool", || {
-                results
-                    .into_iter()
-                    .filter_map(|result| result.text.0)
-                    .map(|Beginning(text)| text)
-                    .collect::<String>()
-                    .into()
-            });
+            let Content(results) = block.content;
+            turn.other("tool", || results.iter().map(Block::beginning).collect::<String>().into());
         } else {
-            turn.other("user", || block.text.as_str().into());
+            turn.other("user", || block.beginning());
         }
     }
     // The model has continued from what it said.
     turn.settle();
 }
 
-fn result(turn: &mut Turn, row: ResultRow<'_>) {
-    // How a subagent ended is not the turn's end.
-    if !turn.session(row.session_id.as_deref()) {
-        return;
-    }
+fn result(turn: &mut Turn, row: &Fields<'_>) {
     turn.is_over = true;
-    let tokens = row.usage.0.as_ref();
-    if let Some((tokens, input_tokens)) = tokens.and_then(|tokens| tokens.input_tokens.map(|input| (tokens, input))) {
+    let tokens = &row.usage;
+    if let Some(input_tokens) = *tokens.input_tokens {
         let cached = *tokens.cache_read_input_tokens;
         // What came from the cache or went into it is not among its input tokens.
         let input_tokens =
@@ -104,16 +78,16 @@ fn result(turn: &mut Turn, row: ResultRow<'_>) {
         turn.usage = Some(Usage { input_tokens, output_tokens, cached_input_tokens: cached });
     }
     if row.is_error.unwrap_or(false) {
-        turn.fail(failure_of(&row));
-    } else if let Some(Json(output)) = row.structured_output.0.filter(|Json(output)| output != "null") {
+        turn.fail(failure_of(row));
+    } else if let Some(Json(output)) = row.structured_output.0.as_ref().filter(|Json(output)| output != "null") {
         // Of a schema given on the command line; it stands in no other row.
-        turn.say(&output);
+        turn.say(output);
     }
 }
 
-fn failure_of(row: &ResultRow<'_>) -> Failure {
+fn failure_of(row: &Fields<'_>) -> Failure {
     let errors = row.errors.iter().flatten().find_map(|error| error.as_deref());
-    let message = row.error.0.as_ref().and_then(|error| error.message.as_deref());
+    let message = row.error.as_ref().and_then(|error| error.message.as_deref());
     let words = row.result.as_deref().or(errors).or(message).unwrap_or_default();
     let mut failure = Failure::of_model(*row.api_error_status, words);
     // "success" with an error is an error of the model; the other kinds are the program's own.
@@ -126,93 +100,32 @@ fn failure_of(row: &ResultRow<'_>) -> Failure {
     failure
 }
 
-/// `assistant` and `user`.
+/// What is read of any row.
 #[derive(Default, Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'r"))]
-struct MessageRow<'r> {
+struct Fields<'r> {
     session_id: Text<'r>,
+    /// Of `system` and `result`.
+    subtype: Text<'r>,
+    /// Of `assistant` and `user`.
+    message: Object<Message<'r>>,
     /// Of a subagent: the call that started it.
     parent_tool_use_id: Text<'r>,
-    message: Object<Message<'r>>,
     error: ErrorField<'r>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'r"))]
-struct Message<'r> {
-    model: Text<'r>,
-    content: Content<Block<'r>>,
-}
-
-/// A block of any type.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'r"))]
-struct Block<'r> {
-    #[serde(rename = "type")]
-    kind: Text<'r>,
-    text: Text<'r>,
-    thinking: Shown<'r>,
-    /// Of `tool_use`.
-    name: Shown<'r>,
-    input: Shown<'r>,
-    /// Of `tool_result`.
-    content: Content<ResultPart<'r>>,
-}
-
-impl<'de: 'r, 'r> Part<'de> for Block<'r> {
-    fn from_string(kind: &'static str, json: &'de str) -> Self {
-        Block { kind: kind.into(), text: Lenient::from_raw(json), ..Block::default() }
-    }
-}
-
-/// What a tool printed.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'r"))]
-struct ResultPart<'r> {
-    text: Lenient<Beginning<'r>>,
-}
-
-impl<'de: 'r, 'r> Part<'de> for ResultPart<'r> {
-    fn from_string(_: &'static str, json: &'de str) -> Self {
-        ResultPart { text: Lenient::from_raw(json) }
-    }
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'r"))]
-struct ResultRow<'r> {
-    session_id: Text<'r>,
-    subtype: Text<'r>,
+    /// Of `result`.
     is_error: Lenient<bool>,
     api_error_status: Lenient<u64>,
     terminal_reason: Text<'r>,
     /// The last words, or those of an error.
     result: Text<'r>,
     errors: Lenient<Vec<Text<'r>>>,
-    error: Object<ResultError<'r>>,
     structured_output: Lenient<Json>,
-    usage: Object<Tokens>,
+    usage: Object<TokenUsage>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'r"))]
-struct ResultError<'r> {
-    message: Text<'r>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Tokens {
-    input_tokens: Lenient<u64>,
-    output_tokens: Lenient<u64>,
-    cache_read_input_tokens: Lenient<u64>,
-    cache_creation_input_tokens: Lenient<u64>,
-}
-
-/// `system`, and what is read of all other rows.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'r"))]
-struct System<'r> {
-    session_id: Text<'r>,
-    subtype: Text<'r>,
+struct Message<'r> {
+    model: Text<'r>,
+    content: Content<'r>,
 }

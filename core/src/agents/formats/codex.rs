@@ -2,53 +2,51 @@
 
 use serde::Deserialize;
 
-use super::Format;
+use super::{Format, ROWS};
+use crate::agents::content::TokenUsage;
 use crate::agents::failure::{ErrorField, Failure};
-use crate::agents::fields::{Lenient, Object, Text};
-use crate::agents::row::Row;
-use crate::agents::shown::Shown;
+use crate::agents::row::{Object, Row, Shown, Text};
 use crate::agents::turn::Turn;
 
-pub(crate) struct Codex;
+pub(super) const FORMAT: Format = Format { row, ..ROWS };
 
-impl Format for Codex {
-    fn row(&self, turn: &mut Turn, row: &Row<'_>) -> Option<()> {
-        match row.kind().as_str() {
-            "thread.started" => {
-                let ThreadStarted { thread_id } = row.read()?;
-                turn.session(thread_id.as_deref());
-            }
-            "turn.started" | "item.started" | "item.updated" => {}
-            "item.completed" => item(turn, row)?,
-            "turn.completed" => {
-                let TurnCompleted { usage } = row.read()?;
-                turn.is_over = true;
-                turn.failure = None;
-                let Tokens { input_tokens, output_tokens, cached_input_tokens } = usage.0.unwrap_or_default();
-                turn.spend(*input_tokens, *output_tokens, *cached_input_tokens);
-            }
-            "turn.failed" => {
-                let TurnFailed { error } = row.read()?;
-                turn.is_over = true;
-                turn.fail(Failure::from_error(&error));
-            }
-            // Not the end: only `turn.failed` is.
-            "error" => {
-                let StreamError { message } = row.read()?;
-                if message.as_str().contains("Reconnecting") {
-                    turn.supersede();
-                }
-                turn.warn(message.as_str());
-            }
-            _ => return None,
-        }
-        Some(())
+fn row(turn: &mut Turn, row: &Row<'_>) -> Option<()> {
+    match row.kind().as_str() {
+        "turn.started" | "item.started" | "item.updated" => Some(()),
+        "item.completed" => item(turn, row),
+        kind => event(turn, kind, &row.read()?),
     }
 }
 
+fn event(turn: &mut Turn, kind: &str, row: &Event<'_>) -> Option<()> {
+    match kind {
+        "thread.started" => {
+            turn.session(row.thread_id.as_deref());
+        }
+        "turn.completed" => {
+            turn.is_over = true;
+            turn.failure = None;
+            let usage = &row.usage;
+            turn.spend(*usage.input_tokens, *usage.output_tokens, *usage.cached_input_tokens);
+        }
+        "turn.failed" => {
+            turn.is_over = true;
+            turn.fail(Failure::from_error(&row.error));
+        }
+        // Not the end: only `turn.failed` is.
+        "error" => {
+            if row.message.as_str().contains("Reconnecting") {
+                turn.supersede();
+            }
+            turn.warn(row.message.as_str());
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
 fn item(turn: &mut Turn, row: &Row<'_>) -> Option<()> {
-    let ItemCompleted { item: Object(item) } = row.read()?;
-    let item: Item<'_> = item?;
+    let ItemCompleted { item } = row.read::<ItemCompleted<Object<Item<'_>>>>()?;
     match item.kind.as_str() {
         "agent_message" => turn.say(item.text.as_str()),
         "reasoning" => turn.other("reasoning", || item.text.as_str().into()),
@@ -57,8 +55,9 @@ fn item(turn: &mut Turn, row: &Row<'_>) -> Option<()> {
             turn.other("tool", || [command, "\n", output].concat().into());
             turn.settle();
         }
+        // Their fields are not read one by one.
         "mcp_tool_call" | "web_search" | "file_change" | "todo_list" | "collab_tool_call" => {
-            let ToolItem { item } = row.read()?;
+            let ItemCompleted { item } = row.read::<ItemCompleted<Shown<'_>>>()?;
             turn.other("tool", || item.into_cow());
             turn.settle();
         }
@@ -69,16 +68,20 @@ fn item(turn: &mut Turn, row: &Row<'_>) -> Option<()> {
     Some(())
 }
 
+/// Any row but `item.completed`.
 #[derive(Default, Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'r"))]
-struct ThreadStarted<'r> {
+struct Event<'r> {
     thread_id: Text<'r>,
+    usage: Object<TokenUsage>,
+    error: ErrorField<'r>,
+    message: Text<'r>,
 }
 
 #[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'r"))]
-struct ItemCompleted<'r> {
-    item: Object<Item<'r>>,
+#[serde(default)]
+struct ItemCompleted<I: Default> {
+    item: I,
 }
 
 /// An item of any kind.
@@ -94,37 +97,4 @@ struct Item<'r> {
     aggregated_output: Shown<'r>,
     /// Of `error`.
     message: Shown<'r>,
-}
-
-/// An item of a tool whose fields are not read one by one.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'r"))]
-struct ToolItem<'r> {
-    item: Shown<'r>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct TurnCompleted {
-    usage: Object<Tokens>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Tokens {
-    input_tokens: Lenient<u64>,
-    output_tokens: Lenient<u64>,
-    cached_input_tokens: Lenient<u64>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'r"))]
-struct TurnFailed<'r> {
-    error: ErrorField<'r>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'r"))]
-struct StreamError<'r> {
-    message: Text<'r>,
 }

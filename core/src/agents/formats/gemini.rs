@@ -1,109 +1,83 @@
 //! `gemini --output-format stream-json` and `--output-format json` (0.61.0).
 
-use std::fmt;
-
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::IgnoredAny;
 
-use super::{Format, Framing};
+use super::{Format, Framing, ROWS};
+use crate::agents::content::TokenUsage;
 use crate::agents::failure::{ErrorField, Failure};
-use crate::agents::fields::{Lenient, Object, Text};
-use crate::agents::row::Row;
-use crate::agents::shown::Shown;
+use crate::agents::row::{Lenient, Object, Row, Shown, Text};
 use crate::agents::turn::Turn;
 use crate::json;
 use crate::text;
 use crate::types::codes::Code;
 
-pub(crate) struct GeminiStream;
+pub(super) const STREAM: Format = Format { row, ..ROWS };
 
-pub(crate) struct GeminiJson;
+pub(super) const JSON: Format = Format { framing: Framing::Whole, whole, ..ROWS };
 
-impl Format for GeminiStream {
-    fn row(&self, turn: &mut Turn, row: &Row<'_>) -> Option<()> {
-        match row.kind().as_str() {
-            "init" => {
-                let Init { session_id } = row.read()?;
-                turn.session(session_id.as_deref());
-            }
-            "message" => {
-                let Message { role, content, delta } = row.read()?;
-                match role.as_str() {
-                    "assistant" if delta.unwrap_or(false) => turn.say_piece(content.as_str()),
-                    "assistant" => turn.say(content.as_str()),
-                    role => {
-                        let role = if role == "user" { role } else { "system" };
-                        turn.other(role, || content.as_str().into());
-                    }
-                }
-            }
-            "tool_use" => {
-                let ToolUse { tool_name, parameters } = row.read()?;
-                turn.other("tool", || format!("{} {}", tool_name.as_str(), parameters.as_str()).into());
-            }
-            "tool_result" => {
-                let ToolResult { output } = row.read()?;
-                turn.other("tool", || output.into_cow());
-                turn.settle();
-            }
-            "error" => {
-                let Warning { message } = row.read()?;
-                turn.warn(message.as_str());
-            }
-            "result" => {
-                let End { status, stats, error } = row.read()?;
-                turn.is_over = true;
-                let Stats { input_tokens, output_tokens, cached } = stats.0.unwrap_or_default();
-                turn.spend(*input_tokens, *output_tokens, *cached);
-                if status.as_str() == "error" {
-                    turn.fail(Failure::from_error(&error));
-                }
-            }
-            _ => return None,
+fn row(turn: &mut Turn, row: &Row<'_>) -> Option<()> {
+    let fields: Fields<'_> = row.read()?;
+    match row.kind().as_str() {
+        "init" => {
+            turn.session(fields.session_id.as_deref());
         }
-        Some(())
+        "message" => match fields.role.as_str() {
+            "assistant" if fields.delta.unwrap_or(false) => turn.say_piece(fields.content.as_str()),
+            "assistant" => turn.say(fields.content.as_str()),
+            role => {
+                let role = if role == "user" { role } else { "system" };
+                turn.other(role, || fields.content.as_str().into());
+            }
+        },
+        "tool_use" => turn.tool_call(&fields.tool_name, &fields.parameters),
+        "tool_result" => {
+            turn.other("tool", || fields.output.into_cow());
+            turn.settle();
+        }
+        "error" => turn.warn(fields.message.as_str()),
+        "result" => {
+            turn.is_over = true;
+            let stats = &fields.stats;
+            turn.spend(*stats.input_tokens, *stats.output_tokens, *stats.cached);
+            if fields.status.as_str() == "error" {
+                turn.fail(Failure::from_error(&fields.error));
+            }
+        }
+        _ => return None,
     }
+    Some(())
 }
 
-impl Format for GeminiJson {
-    fn framing(&self) -> Framing {
-        Framing::Whole
-    }
-
-    fn row(&self, _: &mut Turn, _: &Row<'_>) -> Option<()> {
-        None
-    }
-
-    /// One object has the words, or an error. That of a turn that failed may be the end of stderr, where no words are looked
-    /// for.
-    fn whole(&self, turn: &mut Turn, stdout: &str, stderr: &str) {
-        let (before, row) = last_object(stdout);
-        let answer = row.as_ref().and_then(Row::read::<Answer<'_>>);
-        if let Some(answer) = answer.filter(|answer| answer.response.is_some() || answer.has_error()) {
-            // The program, or what it loads, prints a warning before.
-            for line in before.split('\n').filter(|line| !json::trim(line).is_empty()) {
-                turn.rows += 1;
-                turn.unknown(line);
-            }
+/// One object has the words, or an error. That of a turn that failed may be the end of stderr, where no words are looked
+/// for.
+fn whole(turn: &mut Turn, stdout: &str, stderr: &str) {
+    let (before, row) = last_object(stdout);
+    let answer = row.as_ref().and_then(Row::read::<Answer<'_>>);
+    if let Some(answer) = answer.filter(|answer| answer.response.is_some() || answer.has_error()) {
+        // The program, or what it loads, prints a warning before.
+        for line in before.split('\n').filter(|line| !json::trim(line).is_empty()) {
             turn.rows += 1;
-            report(turn, &answer, row.as_ref());
-            turn.say(answer.response.as_str());
-            return;
+            turn.unknown(line);
         }
         turn.rows += 1;
-        if !json::trim(stdout).is_empty() {
-            turn.unknown(stdout);
-        }
-        let (_, row) = last_object(stderr);
-        let answer = row.as_ref().and_then(Row::read::<Answer<'_>>);
-        if let Some(answer) = answer.filter(Answer::has_error) {
-            report(turn, &answer, row.as_ref());
-        }
+        report(turn, &answer);
+        turn.say(answer.response.as_str());
+        return;
+    }
+    turn.rows += 1;
+    if !json::trim(stdout).is_empty() {
+        turn.unknown(stdout);
+    }
+    let (_, row) = last_object(stderr);
+    let answer = row.as_ref().and_then(Row::read::<Answer<'_>>);
+    if let Some(answer) = answer.filter(Answer::has_error) {
+        report(turn, &answer);
     }
 }
 
 /// What the object reports beside the assistant's words.
-fn report(turn: &mut Turn, answer: &Answer<'_>, row: Option<&Row<'_>>) {
+fn report(turn: &mut Turn, answer: &Answer<'_>) {
     turn.is_over = true;
     turn.session(answer.session_id.as_deref());
     for warning in answer.warnings.iter().flatten() {
@@ -112,9 +86,9 @@ fn report(turn: &mut Turn, answer: &Answer<'_>, row: Option<&Row<'_>>) {
     if answer.has_error() {
         turn.fail(Failure::from_error(&answer.error));
     }
-    let UnknownNames(unknown) = row.and_then(Row::read).unwrap_or_default();
-    if !unknown.is_empty() {
-        let message = format!("the object has members that are not known: {}", text::quoted_list(&unknown));
+    if !answer.unknown.is_empty() {
+        let names: Vec<_> = answer.unknown.keys().take(MAX_NAMES).collect();
+        let message = format!("the object has members that are not known: {}", text::quoted_list(&names));
         turn.note(Code::StreamRowUnknown, message);
     }
 }
@@ -126,56 +100,28 @@ fn last_object(text: &str) -> (&str, Option<Row<'_>>) {
     (before, Row::parse(object))
 }
 
+/// A row of any type.
 #[derive(Default, Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'r"))]
-struct Init<'r> {
+struct Fields<'r> {
+    /// Of `init`.
     session_id: Text<'r>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'r"))]
-struct Message<'r> {
+    /// Of `message`.
     role: Text<'r>,
     content: Text<'r>,
     /// Whether it is a piece of a message.
     delta: Lenient<bool>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'r"))]
-struct ToolUse<'r> {
+    /// Of `tool_use`.
     tool_name: Shown<'r>,
     parameters: Shown<'r>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'r"))]
-struct ToolResult<'r> {
+    /// Of `tool_result`.
     output: Shown<'r>,
-}
-
-/// `error`.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'r"))]
-struct Warning<'r> {
+    /// Of `error`.
     message: Shown<'r>,
-}
-
-/// `result`.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'r"))]
-struct End<'r> {
+    /// Of `result`.
     status: Text<'r>,
-    stats: Object<Stats>,
+    stats: Object<TokenUsage>,
     error: ErrorField<'r>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Stats {
-    input_tokens: Lenient<u64>,
-    output_tokens: Lenient<u64>,
-    cached: Lenient<u64>,
 }
 
 /// The one object of `--output-format json`.
@@ -186,6 +132,11 @@ struct Answer<'r> {
     response: Text<'r>,
     error: ErrorField<'r>,
     warnings: Lenient<Vec<Shown<'r>>>,
+    #[serde(rename = "stats")]
+    _stats: IgnoredAny,
+    /// The members that are not known, in their order.
+    #[serde(flatten)]
+    unknown: json::Map,
 }
 
 impl Answer<'_> {
@@ -194,34 +145,5 @@ impl Answer<'_> {
     }
 }
 
-/// The names of the first fields of an [`Answer`] that are not known.
-#[derive(Default)]
-struct UnknownNames(Vec<String>);
-
-impl<'de> Deserialize<'de> for UnknownNames {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(UnknownNames::default())
-    }
-}
-
-impl<'de> Visitor<'de> for UnknownNames {
-    type Value = Self;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(mut self, mut object: A) -> Result<Self, A::Error> {
-        while let Some((name, IgnoredAny)) = object.next_entry::<String, _>()? {
-            if !KNOWN.contains(&name.as_str()) && self.0.len() < MAX_NAMES {
-                self.0.push(name);
-            }
-        }
-        Ok(self)
-    }
-}
-
-/// The fields of an [`Answer`].
-const KNOWN: [&str; 5] = ["session_id", "response", "stats", "error", "warnings"];
-/// How many unknown fields are named.
+/// How many unknown members are named.
 const MAX_NAMES: usize = 5;

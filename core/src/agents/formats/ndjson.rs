@@ -2,47 +2,36 @@
 
 use serde::Deserialize;
 
-use super::{EndOfTurn, Format};
+use super::{EndOfTurn, Format, ROWS};
 use crate::agents::Sticky;
-use crate::agents::content::{Content, TextPart};
-use crate::agents::fields::Text;
-use crate::agents::row::Row;
+use crate::agents::content::{Block, Content, Quoted};
+use crate::agents::row::{Lenient, Row, Text};
 use crate::agents::turn::{ASSISTANT, Turn};
 use crate::json::json_text;
 
-pub(crate) struct Ndjson;
+pub(super) const FORMAT: Format = Format { row, end_of_turn: Some(EndOfTurn::Line), prompt, ..ROWS };
 
-impl Format for Ndjson {
-    /// Only a row that says whose words it has is taken for words.
-    fn row(&self, turn: &mut Turn, row: &Row<'_>) -> Option<()> {
-        let Line { session_handle, role, text, content } = row.read()?;
-        turn.session(session_handle.as_deref());
-        let parts = if text.is_some() { vec![TextPart { kind: "text".into(), text }] } else { content.into_parts() };
-        let (Some(role), false) = (role.as_deref(), parts.is_empty()) else {
-            return session_handle.is_some().then_some(());
-        };
-        for part in parts.iter().filter(|part| part.kind.as_str() == "text") {
-            if role == ASSISTANT {
-                turn.say(part.text.as_str());
-            } else {
-                turn.other(role, || part.text.as_str().into());
-            }
+/// Only a row that says whose words it has is taken for words.
+fn row(turn: &mut Turn, row: &Row<'_>) -> Option<()> {
+    let Line { session_handle, role, text, content } = row.read()?;
+    turn.session(session_handle.as_deref());
+    let blocks = text.0.map_or(content.0, |text| vec![Block::of_text(text)]);
+    let (Some(role), false) = (role.as_deref(), blocks.is_empty()) else {
+        return session_handle.is_some().then_some(());
+    };
+    for block in blocks.iter().filter(|block| block.kind.as_str() == "text") {
+        if role == ASSISTANT {
+            turn.say(&block.words());
+        } else {
+            turn.other(role, || block.beginning());
         }
-        Some(())
     }
+    Some(())
+}
 
-    fn has_end_row(&self) -> bool {
-        false
-    }
-
-    fn end_of_turn(&self) -> Option<EndOfTurn> {
-        Some(EndOfTurn::Line)
-    }
-
-    /// One JSON string, in which nothing of the text is lost.
-    fn prompt(&self, words: &str, _: &mut Sticky) -> String {
-        json_text(&words) + "\n"
-    }
+/// One JSON string, in which nothing of the text is lost.
+fn prompt(words: &str, _: &mut Sticky) -> String {
+    json_text(&words) + "\n"
 }
 
 /// Words in `text` or `content`, or the session, or both.
@@ -51,6 +40,6 @@ impl Format for Ndjson {
 struct Line<'r> {
     session_handle: Text<'r>,
     role: Text<'r>,
-    text: Text<'r>,
-    content: Content<TextPart<'r>>,
+    text: Lenient<Quoted<'r>>,
+    content: Content<'r>,
 }

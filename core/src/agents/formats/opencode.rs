@@ -2,79 +2,56 @@
 
 use serde::Deserialize;
 
-use super::Format;
+use super::{Format, ROWS};
+use crate::agents::content::TokenUsage;
 use crate::agents::failure::{ErrorField, Failure};
-use crate::agents::fields::{Lenient, Object, Text};
-use crate::agents::row::Row;
-use crate::agents::shown::Shown;
+use crate::agents::row::{Object, Row, Shown, Text};
 use crate::agents::turn::Turn;
 use crate::types::codes::Code;
 
-pub(crate) struct Opencode;
+pub(super) const FORMAT: Format = Format { row, end_of_stream, ..ROWS };
 
-impl Format for Opencode {
-    fn row(&self, turn: &mut Turn, row: &Row<'_>) -> Option<()> {
-        match row.kind().as_str() {
-            "text" => {
-                let PartRow { session_id, part: Object(part) } = row.read()?;
-                let Words { text } = part.unwrap_or_default();
-                if turn.session(session_id.as_deref()) {
-                    turn.say(text.as_str());
-                } else {
-                    // A subagent's.
-                    turn.other("tool", || text.as_str().into());
-                }
-            }
-            "reasoning" => {
-                let PartRow { session_id, part: Object(part) } = row.read()?;
-                let Words { text } = part.unwrap_or_default();
-                turn.session(session_id.as_deref());
-                turn.other("reasoning", || text.as_str().into());
-            }
-            "tool_use" => tool_use(turn, row.read()?),
-            "step_start" => {
-                let Other { session_id, .. } = row.read()?;
-                if turn.session(session_id.as_deref()) {
-                    // A step that begins before the last one has ended is that one again.
-                    turn.supersede();
-                    // The agent continues without the permission.
-                    if is_denied(turn) {
-                        turn.failure = None;
-                        turn.is_over = false;
-                    }
-                }
-            }
-            "step_finish" => step_finish(turn, row.read()?),
-            "error" => {
-                let Other { session_id, error } = row.read()?;
-                turn.session(session_id.as_deref());
-                turn.fail(Failure::from_error(&error));
-                turn.is_over = true;
-            }
-            _ => {
-                let Other { session_id, .. } = row.read()?;
-                turn.session(session_id.as_deref());
-                return None;
+fn row(turn: &mut Turn, row: &Row<'_>) -> Option<()> {
+    let Fields { session_id, part: Object(part), error } = row.read()?;
+    let is_own = turn.session(session_id.as_deref());
+    match row.kind().as_str() {
+        "text" if is_own => turn.say(part.text.as_str()),
+        // A subagent's.
+        "text" => turn.other("tool", || part.text.as_str().into()),
+        "reasoning" => turn.other("reasoning", || part.text.as_str().into()),
+        "tool_use" => tool_use(turn, &part, is_own),
+        "step_start" if is_own => {
+            // A step that begins before the last one has ended is that one again.
+            turn.supersede();
+            // The agent continues without the permission.
+            if is_denied(turn) {
+                turn.failure = None;
+                turn.is_over = false;
             }
         }
-        Some(())
+        "step_start" => {}
+        "step_finish" => step_finish(turn, &part, is_own),
+        "error" => {
+            turn.fail(Failure::from_error(&error));
+            turn.is_over = true;
+        }
+        _ => return None,
     }
+    Some(())
+}
 
-    /// Adds which permission was rejected: only stderr has it.
-    fn end_of_stream(&self, turn: &mut Turn, stderr: &str) {
-        if is_denied(turn)
-            && let Some(asked) = stderr.lines().rev().find_map(|line| line.get(line.find(REQUESTED)?..))
-        {
-            turn.warn(asked.trim_end());
-        }
+/// Adds which permission was rejected: only stderr has it.
+fn end_of_stream(turn: &mut Turn, stderr: &str) {
+    if is_denied(turn)
+        && let Some(asked) = stderr.lines().rev().find_map(|line| line.get(line.find(REQUESTED)?..))
+    {
+        turn.warn(asked.trim_end());
     }
 }
 
-fn tool_use(turn: &mut Turn, row: PartRow<'_, Tool<'_>>) {
-    let is_own = turn.session(row.session_id.as_deref());
-    let Tool { tool, state } = row.part.0.unwrap_or_default();
-    let ToolState { input, output, error } = state.0.unwrap_or_default();
-    let (tool, error_text) = (tool.as_str(), error.as_str());
+fn tool_use(turn: &mut Turn, part: &Part<'_>, is_own: bool) {
+    let ToolState { input, output, error } = &*part.state;
+    let (tool, error_text) = (part.tool.as_str(), error.as_str());
     let shown = if output.is_some() { output.as_str() } else { error_text };
     turn.other("tool", || format!("{tool} {}\n{shown}", input.as_str()).into());
     if is_own && error_text.starts_with(REJECTED) {
@@ -83,16 +60,13 @@ fn tool_use(turn: &mut Turn, row: PartRow<'_, Tool<'_>>) {
     }
 }
 
-fn step_finish(turn: &mut Turn, row: PartRow<'_, StepFinish<'_>>) {
-    let is_own = turn.session(row.session_id.as_deref());
-    let StepFinish { reason, tokens } = row.part.0.unwrap_or_default();
-    let Tokens { input, output, cache } = tokens.0.unwrap_or_default();
-    turn.spend(*input, *output, *cache.0.unwrap_or_default().read);
+fn step_finish(turn: &mut Turn, part: &Part<'_>, is_own: bool) {
+    turn.spend(*part.tokens.input, *part.tokens.output, *part.tokens.cache.read);
     if is_own {
         turn.settle();
         if !is_denied(turn) {
             turn.failure = None;
-            turn.is_over |= reason.as_str() != "tool-calls";
+            turn.is_over |= part.reason.as_str() != "tool-calls";
         }
     }
 }
@@ -101,36 +75,28 @@ fn is_denied(turn: &Turn) -> bool {
     turn.failure.as_ref().is_some_and(|failure| failure.code == Code::PermissionDenied)
 }
 
-/// A row with a part of the message.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'r, P: Default + Deserialize<'de>"))]
-struct PartRow<'r, P> {
-    #[serde(rename = "sessionID")]
-    session_id: Text<'r>,
-    part: Object<P>,
-}
-
+/// What is read of any row.
 #[derive(Default, Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'r"))]
-struct Other<'r> {
+struct Fields<'r> {
     #[serde(rename = "sessionID")]
     session_id: Text<'r>,
+    part: Object<Part<'r>>,
     error: ErrorField<'r>,
 }
 
-/// The part of `text` and `reasoning`.
+/// A part of a message.
 #[derive(Default, Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'r"))]
-struct Words<'r> {
+struct Part<'r> {
+    /// Of `text` and `reasoning`.
     text: Text<'r>,
-}
-
-/// The part of `tool_use`.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'r"))]
-struct Tool<'r> {
+    /// Of `tool_use`.
     tool: Shown<'r>,
     state: Object<ToolState<'r>>,
+    /// Of `step_finish`.
+    reason: Text<'r>,
+    tokens: Object<TokenUsage>,
 }
 
 #[derive(Default, Deserialize)]
@@ -139,28 +105,6 @@ struct ToolState<'r> {
     input: Shown<'r>,
     output: Shown<'r>,
     error: Shown<'r>,
-}
-
-/// The part of `step_finish`.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'r"))]
-struct StepFinish<'r> {
-    reason: Text<'r>,
-    tokens: Object<Tokens>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Tokens {
-    input: Lenient<u64>,
-    output: Lenient<u64>,
-    cache: Object<Cache>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Cache {
-    read: Lenient<u64>,
 }
 
 /// Without a terminal the program rejects what it would ask for, and ends the turn.

@@ -1,33 +1,13 @@
 //! Plain text: all of it is the assistant's.
 
-use super::{EndOfTurn, Format, Framing};
+use super::{EndOfTurn, Format, Framing, ROWS};
 use crate::agents::Sticky;
-use crate::agents::row::Row;
-use crate::agents::turn::Turn;
 
-pub(crate) struct Text;
+pub(super) const FORMAT: Format = Format { framing: Framing::Text, end_of_turn: Some(EndOfTurn::Line), prompt, ..ROWS };
 
-impl Format for Text {
-    fn framing(&self) -> Framing {
-        Framing::Text
-    }
-
-    fn row(&self, _: &mut Turn, _: &Row<'_>) -> Option<()> {
-        None
-    }
-
-    fn has_end_row(&self) -> bool {
-        false
-    }
-
-    fn end_of_turn(&self) -> Option<EndOfTurn> {
-        Some(EndOfTurn::Line)
-    }
-
-    /// One line.
-    fn prompt(&self, words: &str, _: &mut Sticky) -> String {
-        words.replace("\r\n", " ").replace(ends_line, " ") + "\n"
-    }
+/// One line.
+fn prompt(words: &str, _: &mut Sticky) -> String {
+    words.replace("\r\n", " ").replace(ends_line, " ") + "\n"
 }
 
 /// Whether some program would take the character for the end of a line.
