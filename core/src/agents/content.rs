@@ -97,9 +97,12 @@ impl<'de: 'r, 'r> FromJson<'de> for Content<'r> {
         Some(Content(vec![Block::of_text(Quoted::from_raw(json)?)]))
     }
 
-    fn from_array<A: SeqAccess<'de>>(array: A) -> Result<Option<Self>, A::Error> {
-        let blocks = Vec::<Lenient<Block<'r>>>::from_array(array)?;
-        Ok(blocks.map(|blocks| Content(blocks.into_iter().filter_map(|block| block.0).collect())))
+    fn from_array<A: SeqAccess<'de>>(mut array: A) -> Result<Option<Self>, A::Error> {
+        let mut blocks = Vec::new();
+        while let Some(block) = array.next_element::<Lenient<Block<'r>>>()? {
+            blocks.push(block.0.unwrap_or_default());
+        }
+        Ok(Some(Content(blocks)))
     }
 }
 

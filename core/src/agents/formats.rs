@@ -77,7 +77,7 @@ pub(super) struct Format {
     /// Decodes a row. None if it is not known.
     pub(super) row: fn(&mut Turn, &Row<'_>) -> Option<()>,
     /// Decodes a row of a process that serves several turns, and may answer it.
-    pub(super) sticky_row: Option<fn(&mut Turn, &Row<'_>, &mut Sticky) -> Option<()>>,
+    pub(super) sticky_row: Option<StickyRow>,
     /// Decodes all that was printed and stderr, where stdout is not divided into rows.
     pub(super) whole: fn(&mut Turn, &str, &str),
     /// Adds what is known only when nothing more comes, with stderr.
@@ -87,6 +87,8 @@ pub(super) struct Format {
     /// What to write to such a process to give it a prompt or a reply.
     pub(super) prompt: fn(&str, &mut Sticky) -> String,
 }
+
+type StickyRow = fn(&mut Turn, &Row<'_>, &mut Sticky) -> Option<()>;
 
 /// A format of rows that knows none, for a process of one turn.
 const ROWS: Format = Format {

@@ -189,12 +189,14 @@ impl<'de, T: Default + Deserialize<'de>> FromJson<'de> for Object<T> {
 }
 
 impl<'de, T: Default + Deserialize<'de>> Deserialize<'de> for Object<T> {
+    #[inline]
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Lenient::deserialize(deserializer).map(|object| object.0.unwrap_or_default())
     }
 }
 
 impl<'de, T: FromJson<'de>> Deserialize<'de> for Lenient<T> {
+    #[inline]
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let visitor = LenientVisitor(PhantomData);
         let value =

@@ -162,8 +162,8 @@ fn update(turn: &mut Turn, row: &Row<'_>, chunk: &Chunk<'_>, is_own: bool) -> Op
         "agent_thought_chunk" => turn.other_piece("reasoning", &words()),
         "user_message_chunk" => turn.other_piece("user", &words()),
         kind @ ("tool_call" | "tool_call_update") => {
-            let message: Message<'_, ToolCall<'_>> = row.read()?;
-            let ToolCall { title, raw_input, content, raw_output } = message.params.0.update.0;
+            let ToolNotification { params } = row.read()?;
+            let ToolCall { title, raw_input, content, raw_output } = params.0.update.0;
             match kind {
                 "tool_call" => turn.tool_call(&title, &raw_input),
                 _ => turn.other("tool", || if content.is_some() { content.into_cow() } else { raw_output.into_cow() }),
@@ -180,23 +180,23 @@ fn update(turn: &mut Turn, row: &Row<'_>, chunk: &Chunk<'_>, is_own: bool) -> Op
     Some(())
 }
 
-/// A request, a response or a notification, with the fields `U` of an update.
+/// A request, a response or a notification.
 #[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'r, U: Default + Deserialize<'de>"))]
-struct Message<'r, U: Default = Chunk<'r>> {
+#[serde(default, bound(deserialize = "'de: 'r"))]
+struct Message<'r> {
     method: Text<'r>,
     id: Lenient<Json>,
-    params: Object<Params<'r, U>>,
+    params: Object<Params<'r>>,
     result: Lenient<Object<PromptResult<'r>>>,
     error: ErrorField<'r>,
 }
 
 /// Of `session/update` and `session/request_permission`.
 #[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'r, U: Default + Deserialize<'de>"))]
-struct Params<'r, U: Default = Chunk<'r>> {
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'r"))]
+struct Params<'r> {
     session_id: Text<'r>,
-    update: Object<U>,
+    update: Object<Chunk<'r>>,
     options: Lenient<Vec<Object<PermissionOption<'r>>>>,
 }
 
@@ -206,6 +206,19 @@ struct Params<'r, U: Default = Chunk<'r>> {
 struct Chunk<'r> {
     session_update: Text<'r>,
     content: Lenient<Block<'r>>,
+}
+
+/// `session/update` with an update of a tool.
+#[derive(Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'r"))]
+struct ToolNotification<'r> {
+    params: Object<ToolParams<'r>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'r"))]
+struct ToolParams<'r> {
+    update: Object<ToolCall<'r>>,
 }
 
 /// `tool_call` and `tool_call_update`.
