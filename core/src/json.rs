@@ -15,7 +15,6 @@ use serde::Serialize;
 
 use crate::types::codes::Code;
 use crate::types::limits::Limits;
-pub(crate) use read::members_in_text;
 pub(crate) use scanner::{Container, Member, Scanner, Shape};
 pub use serde_json::Value;
 #[cfg(feature = "streams")]

@@ -25,7 +25,9 @@ pub use decision::{
 };
 pub use effect::{Action, Effect, Notification, ResumeFrom};
 pub use event::{DONE_MARKER, Event, Message, Origin, Reply, TurnReport, Usage};
-pub use interaction::{ChoiceOption, InteractionKind, InteractionRecord, PendingInteraction, Question, ResolutionMode};
+pub use interaction::{
+    ChoiceOption, FreeForm, InteractionKind, InteractionRecord, PendingInteraction, Question, ResolutionMode,
+};
 pub use limits::Limits;
 pub use load_error::LoadError;
 #[cfg(feature = "observe")]

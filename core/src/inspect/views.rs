@@ -119,7 +119,7 @@ pub struct Allowed {
 }
 
 /// Whether one request would be taken.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AllowedRequest {
     /// The request: `reply` or `cancel`.
     pub request: &'static str,
@@ -223,32 +223,45 @@ impl Run {
 
 impl AllowedRequest {
     fn granted(request: &'static str) -> AllowedRequest {
-        AllowedRequest { request, allowed: true, ..AllowedRequest::default() }
+        AllowedRequest {
+            request,
+            allowed: true,
+            code: None,
+            arguments: None,
+            max_response_bytes: None,
+            deadline_at: None,
+            remaining_ms: None,
+        }
     }
 
     fn refused(request: &'static str, code: Code) -> AllowedRequest {
-        AllowedRequest { request, code: Some(code), ..AllowedRequest::default() }
+        AllowedRequest { allowed: false, code: Some(code), ..AllowedRequest::granted(request) }
     }
 }
 
 impl From<&PendingInteraction> for InteractionView {
     fn from(pending: &PendingInteraction) -> InteractionView {
         let question = &pending.question;
-        let option = |ChoiceOption { label, value }: &_| OptionView { label: label.clone(), value: value.clone() };
         InteractionView {
             interaction_id: pending.interaction_id,
             kind: question.kind,
             prompt: question.prompt.clone(),
             display_prompt: display_text(&question.prompt).into_owned(),
-            options: question.options.iter().map(option).collect(),
-            ui_hints: question.ui_hints.clone(),
+            options: question.options.iter().map(OptionView::from).collect(),
+            ui_hints: question.ui_hints.to_map(),
             default_decision_policy: question.default_decision_policy.to_string(),
             required_fields: question.required_fields.clone(),
-            context: question.context.clone(),
+            context: question.context.to_map(),
             attempt_number: pending.attempt_number,
             asked_at: pending.asked_at,
             deadline_at: pending.deadline_at,
         }
+    }
+}
+
+impl From<&ChoiceOption> for OptionView {
+    fn from(option: &ChoiceOption) -> OptionView {
+        OptionView { label: option.label.clone(), value: option.value.clone() }
     }
 }
 

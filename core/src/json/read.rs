@@ -3,11 +3,11 @@
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
-use super::{Map, Value, parse_value, whole_number};
+use super::{Value, parse_value, whole_number};
 use crate::types::codes::Code;
 use crate::types::effect::Effect;
 use crate::types::event::{Event, not_an_event};
-use crate::types::interaction::ChoiceOption;
+use crate::types::interaction::{ChoiceOption, FreeForm};
 use crate::types::limits::Limits;
 use crate::types::load_error::LoadError;
 use crate::types::receipt::EventRejected;
@@ -108,11 +108,12 @@ impl<'de> Deserialize<'de> for ChoiceOption {
     }
 }
 
-/// Reads members that stand as JSON text inside JSON.
-pub(crate) fn members_in_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Map, D::Error> {
-    match JsonText::deserialize(deserializer)? {
-        JsonText(Value::Object(members)) => Ok(members),
-        JsonText(_) => Err(Error::custom("must be the JSON text of an object")),
+impl<'de> Deserialize<'de> for FreeForm {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<FreeForm, D::Error> {
+        match JsonText::deserialize(deserializer)? {
+            JsonText(Value::Object(members)) => Ok(members.into()),
+            JsonText(_) => Err(Error::custom("must be the JSON text of an object")),
+        }
     }
 }
 

@@ -50,7 +50,11 @@ pub(crate) fn fields_of(object: &Map) -> Map {
     let interaction = object.get("interaction").filter(|_| names_ask_user(object));
     match object.get("ask_user").filter(|inner| inner.is_object() || inner.is_string()).or(interaction) {
         Some(Value::Object(fields)) => fields.clone(),
-        Some(prompt @ Value::String(_)) => Map::from_iter([("prompt".to_owned(), prompt.clone())]),
+        Some(Value::String(prompt)) => {
+            let mut fields = Map::new();
+            fields.insert("prompt".to_owned(), Value::String(prompt.clone()));
+            fields
+        }
         _ => object.clone(),
     }
 }
@@ -81,42 +85,62 @@ pub(crate) fn enrich(baseline: Question, fields: &Map, limits: &Limits, notes: &
     if let Some(prompt) = prompt_of(fields) {
         let short = text::head(prompt, limits.prompt_bytes);
         if short.len() < prompt.len() {
-            let message = format!("the prompt had {} bytes, {} are kept", prompt.len(), short.len());
-            notes.push(Note::new(Code::PromptTruncated, message));
+            notes.push(Note::new(
+                Code::PromptTruncated,
+                format!("the prompt had {} bytes, {} are kept", prompt.len(), short.len()),
+            ));
         }
         short.clone_into(&mut question.prompt);
     }
     for (name, value) in fields {
-        match (name.as_str(), value) {
-            ("prompt" | "question", Value::String(_)) => {}
-            ("kind", Value::String(kind)) => take_kind(&mut question, kind, limits),
-            ("kind", kind) if fits(kind, limits) => {
-                drop(question.context.insert("external_kind".to_owned(), kind.clone()))
+        let taken = match (name.as_str(), value) {
+            ("prompt" | "question", Value::String(_)) => true,
+            ("kind", Value::String(kind)) => {
+                take_kind(&mut question, kind, limits);
+                true
             }
-            ("options", Value::Array(options)) => take_options(&mut question, options, limits, notes),
-            ("ui_hints", Value::Object(hints)) if fits(value, limits) => question.ui_hints = hints.clone(),
+            ("kind", kind) if fits(kind, limits) => {
+                question.context.insert("external_kind".to_owned(), kind.clone());
+                true
+            }
+            ("options", Value::Array(options)) => {
+                take_options(&mut question, options, limits, notes);
+                true
+            }
+            ("ui_hints", Value::Object(hints)) if fits(value, limits) => {
+                question.ui_hints = hints.clone().into();
+                true
+            }
             ("default_decision_policy", Value::String(policy)) if !policy.trim().is_empty() => {
                 question.default_decision_policy = text::head(policy.trim(), limits.prompt_bytes).to_owned().into();
+                true
             }
             ("required_fields", Value::Array(names)) => {
-                let texts = names.iter().filter_map(Value::as_str).take(limits.options);
-                question.required_fields = texts.map(|name| text::head(name, limits.prompt_bytes).to_owned()).collect();
+                let mut texts: Vec<_> = names.iter().filter_map(Value::as_str).collect();
+                texts.truncate(limits.options);
+                question.required_fields =
+                    texts.iter().map(|name| text::head(name, limits.prompt_bytes).to_owned()).collect();
+                true
             }
             ("context", Value::Object(context)) if fits(value, limits) => {
                 // What the core wrote there wins over what the agent wrote.
                 for (key, value) in context {
-                    question.context.entry(key.clone()).or_insert_with(|| value.clone());
+                    if !question.context.contains_key(key) {
+                        question.context.insert(key.clone(), value.clone());
+                    }
                 }
+                true
             }
             ("interaction_id", id) if fits(id, limits) => {
                 question.context.insert("external_interaction_id".to_owned(), id.clone());
-            }
-            (known, _) if QUESTION_FIELDS.contains(&known) => {
-                let message = format!("the field `{name}` of the question could not be read");
-                notes.push(Note::new(Code::AskUserIgnored, message));
+                true
             }
             // Whatever else an agent adds is not ours to judge.
-            _ => {}
+            (known, _) => !QUESTION_FIELDS.contains(&known),
+        };
+        if !taken {
+            notes
+                .push(Note::new(Code::AskUserIgnored, format!("the field `{name}` of the question could not be read")));
         }
     }
     question

@@ -1,11 +1,12 @@
 //! Questions to the user: the pending one, the answered ones, and what both are made of.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Serialize, Serializer, ser};
+use serde_json::{Map, Value};
 
-use crate::json::{Map, Value, members_in_text};
 use crate::types::time::Timestamp;
 
 /// What a question looks like to a person. Display metadata: no decision depends on it (PEND-4).
@@ -62,15 +63,58 @@ pub struct Question {
     /// Answers the agent suggests.
     pub options: Vec<ChoiceOption>,
     /// Hints of the agent for the user interface.
-    #[serde(serialize_with = "as_text", deserialize_with = "members_in_text")]
-    pub ui_hints: Map,
+    pub ui_hints: FreeForm,
     /// What an automatic decision follows if the user does not answer.
     pub default_decision_policy: Cow<'static, str>,
     /// Names of fields the agent would like to have filled in.
     pub required_fields: Vec<String>,
     /// What the agent said around the question, and what it called things before the core renamed them.
-    #[serde(serialize_with = "as_text", deserialize_with = "members_in_text")]
-    pub context: Map,
+    pub context: FreeForm,
+}
+
+/// Members that the agent names and shapes freely. Most questions have none, and none take no room.
+#[derive(Clone, Debug, Default)]
+pub struct FreeForm(Option<Box<Map<String, Value>>>);
+
+impl FreeForm {
+    /// The members as a map of their own.
+    #[must_use]
+    pub fn to_map(&self) -> Map<String, Value> {
+        self.deref().clone()
+    }
+}
+
+impl From<Map<String, Value>> for FreeForm {
+    fn from(members: Map<String, Value>) -> FreeForm {
+        FreeForm((!members.is_empty()).then(|| Box::new(members)))
+    }
+}
+
+impl PartialEq for FreeForm {
+    fn eq(&self, other: &FreeForm) -> bool {
+        **self == **other
+    }
+}
+
+impl Deref for FreeForm {
+    type Target = Map<String, Value>;
+
+    fn deref(&self) -> &Map<String, Value> {
+        static NONE: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
+        self.0.as_deref().unwrap_or(&NONE)
+    }
+}
+
+impl DerefMut for FreeForm {
+    fn deref_mut(&mut self) -> &mut Map<String, Value> {
+        self.0.get_or_insert_default()
+    }
+}
+
+impl Serialize for FreeForm {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        as_text(&**self, serializer)
+    }
 }
 
 /// Writes a value as JSON text inside JSON.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use turnlatch::json::parse_json;
 use turnlatch::schema::{Check, OutputSchema};
-use turnlatch::types::{JournalEntry, Verdict};
+use turnlatch::types::{FreeForm, JournalEntry, Verdict};
 use turnlatch::{Event, HostSettings, Journal, Limits, Mode, Run, RunRequest, Skill, Timestamp, TurnReport, admit};
 
 fn host() -> HostSettings {
@@ -100,6 +100,15 @@ fn json_for_a_binding_is_read_as_strictly_as_all_json() {
     assert_eq!(parse_json(r#" {"a": [1, null]} "#), Some(json!({"a": [1, null]})));
     assert_eq!(parse_json(r#"{"a": 1, "a": 1}"#), None);
     assert_eq!(parse_json("{} {}"), None);
+}
+
+#[test]
+fn free_forms_are_equal_if_their_members_are() {
+    let of = |value: Value| FreeForm::from(value.as_object().expect("an object").clone());
+    assert_eq!(of(json!({"a": 1})), of(json!({"a": 1})));
+    assert_ne!(of(json!({"a": 1})), of(json!({"a": 2})));
+    assert_ne!(of(json!({"a": 1})), of(json!({})));
+    assert_eq!(of(json!({})), FreeForm::default());
 }
 
 #[test]
