@@ -91,10 +91,10 @@ pub(crate) fn enrich(baseline: Question, fields: &Map, limits: &Limits, notes: &
             ("prompt" | "question", Value::String(_)) => {}
             ("kind", Value::String(kind)) => take_kind(&mut question, kind, limits),
             ("kind", kind) if fits(kind, limits) => {
-                drop(question.context.insert("external_kind".to_owned(), kind.clone()))
+                question.context.insert("external_kind".to_owned(), kind.clone());
             }
             ("options", Value::Array(options)) => take_options(&mut question, options, limits, notes),
-            ("ui_hints", Value::Object(hints)) if fits(value, limits) => question.ui_hints = hints.clone(),
+            ("ui_hints", Value::Object(hints)) if fits(value, limits) => question.ui_hints.clone_from(hints),
             ("default_decision_policy", Value::String(policy)) if !policy.trim().is_empty() => {
                 question.default_decision_policy = text::head(policy.trim(), limits.prompt_bytes).to_owned().into();
             }

@@ -1,6 +1,6 @@
 //! What a host in Rust can call and no vector comes to.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use turnlatch::json::parse_json;
 use turnlatch::schema::{Check, OutputSchema};
 use turnlatch::types::{JournalEntry, Verdict};
