@@ -7,7 +7,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
 /** Brotli bytes of wasm and JavaScript together. The slim build is to come down to 150 KB when it no longer admits runs and hosts them. */
-const BUDGETS = { full: 600_000, slim: 165_000 };
+const BUDGETS = { full: 600_000, slim: 166_500 };
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
 const sizes = (bytes) => ({

@@ -51,8 +51,15 @@ impl RequestKind {
 pub fn read_job(body: &str, run_id: &str) -> Result<Job, AdmissionError> {
     let mut members = read_request(body).map_err(|problem| AdmissionError::of(vec![*problem]))?;
     let mut problems = Vec::new();
-    let skill = skill_name(members.shift_remove("skill"), &mut problems);
-    let options = runtime_options(members.shift_remove("runtime_options"), &mut problems);
+    let skill = match members.shift_remove("skill").unwrap_or_default() {
+        Value::String(name) => name,
+        other => wrong(&mut problems, "request/skill", "the name of a skill", &other),
+    };
+    let options = match members.shift_remove("runtime_options") {
+        None => Map::new(),
+        Some(Value::Object(options)) => options,
+        Some(other) => wrong(&mut problems, "request/runtime_options", "an object", &other),
+    };
     for (name, value) in options {
         if IDENTITY.contains(&name.as_str()) {
             problems.push(misplaced(Code::OptionUnknown, &name, "it belongs beside the runtime options"));
@@ -94,27 +101,10 @@ pub fn request_event(kind: RequestKind, body: &str) -> Result<Event, EventReject
     Event::from_value(Value::Object(members))
 }
 
-fn skill_name(value: Option<Value>, problems: &mut Vec<Problem>) -> String {
-    match value {
-        Some(Value::String(name)) => return name,
-        other => {
-            let message = format!("expected the name of a skill, {}", found(&other.unwrap_or_default()));
-            problems.push(Problem::new(Code::OptionInvalid, "request/skill", message));
-        }
-    }
-    String::new()
-}
-
-fn runtime_options(value: Option<Value>, problems: &mut Vec<Problem>) -> Map {
-    match value {
-        None => {}
-        Some(Value::Object(options)) => return options,
-        Some(other) => {
-            let message = format!("expected an object, {}", found(&other));
-            problems.push(Problem::new(Code::OptionInvalid, "request/runtime_options", message));
-        }
-    }
-    Map::new()
+fn wrong<T: Default>(problems: &mut Vec<Problem>, place: &str, expected: &str, value: &Value) -> T {
+    let message = format!("expected {expected}, {}", found(value));
+    problems.push(Problem::new(Code::OptionInvalid, place, message));
+    T::default()
 }
 
 fn misplaced(code: Code, option: &str, message: &str) -> Problem {

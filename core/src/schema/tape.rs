@@ -12,6 +12,9 @@ use crate::json::{Document, Elements, JsonView, Members, Node};
 
 pub(super) struct TapeJson;
 
+/// Makes the value that a violation is about, of some bytes and a number.
+type Make = fn(&[u8], u32) -> Value;
+
 impl Json for TapeJson {
     type Node<'a> = Node<'a>;
     type PreparedKey = Box<str>;
@@ -101,7 +104,7 @@ impl<'a> json::Node<'a, TapeJson> for Node<'a> {
     /// What a violation is about. Messages are without values, but for the names of members and the lengths of arrays:
     /// nothing else is ever made of it, so that a long list of violations of a large value takes no more than its messages.
     fn lazy_value(&self) -> LazyInstance<'a> {
-        let (bytes, length, make): (&[u8], usize, fn(&[u8], u32) -> Value) = match self.view() {
+        let (bytes, length, make): (&[u8], usize, Make) = match self.view() {
             JsonView::String(text) => (text.as_bytes(), 0, |text, _| String::from_utf8_lossy(text).into()),
             JsonView::Array(length) => (&[], length, |_, length| (0..length).map(|_| Value::Null).collect()),
             JsonView::Null | JsonView::Bool(_) | JsonView::Number | JsonView::Object(_) => (&[], 0, |_, _| Value::Null),

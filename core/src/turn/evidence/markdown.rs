@@ -142,16 +142,6 @@ impl<'t> YamlTags<'t> {
     }
 }
 
-/// The lines of a text, each with its line break.
-pub(super) fn lines(text: &str) -> impl Iterator<Item = Range<usize>> {
-    let mut start = 0;
-    memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1).chain([text.len()]).filter_map(move |end| {
-        let line = start..end;
-        start = end;
-        (!line.is_empty()).then_some(line)
-    })
-}
-
 #[derive(Clone, Debug)]
 struct OpenFence {
     fence: FenceLine,
@@ -197,10 +187,9 @@ fn fence_line(line: &str) -> Option<FenceLine> {
 }
 
 fn first_word(text: &str, info: Range<usize>) -> Range<usize> {
-    let all = text.get(info.clone()).unwrap_or_default();
-    let word = all.split_whitespace().next().unwrap_or_default();
-    let offset = all.len() - all.trim_start().len();
-    info.start + offset..info.start + offset + word.len()
+    let rest = text.get(info.clone()).unwrap_or_default().trim_start();
+    let start = info.end - rest.len();
+    start..start + rest.split_whitespace().next().map_or(0, str::len)
 }
 
 fn push_prose(found: &mut dyn FnMut(Segment), range: Range<usize>) {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use memchr::memmem;
 
 use super::Source;
-use super::markdown::{Segment, lines, segments};
+use super::markdown::{Segment, segments};
 use super::place::{is_last_word, is_plain_indent, is_unquoted, stands_alone};
 use super::stray_brackets::{Before, StrayBrackets, closed_by};
 use crate::json::{self, Container, JsonError, Member, Scanner, Shape};
@@ -341,9 +341,7 @@ impl Finder<'_> {
             let indent = line.get(..line.len() - unindented.len()).unwrap_or_default();
             is_plain_indent(indent) && unindented.trim_end_matches([' ', '\t', '\r', '\n']) == DONE_MARKER
         };
-        for line in lines(prose) {
-            self.contents.markers.done += usize::from(prose.get(line).is_some_and(alone));
-        }
+        self.contents.markers.done += prose.split_inclusive('\n').filter(|line| alone(line)).count();
         self.contents.steps += prose.len() as u64;
     }
 

@@ -15,7 +15,7 @@ pub(super) fn stands_alone(prose: &str, span: Range<usize>, ends_message: bool) 
         return is_plain_indent(indent);
     }
     let is_last = ends_message && after.trim_start().is_empty();
-    is_last && !last_line(before).trim_start().starts_with('>')
+    is_last && !before.rsplit('\n').next().unwrap_or_default().trim_start().starts_with('>')
 }
 
 /// Whether an object behind this text begins a line, and is not quoted there.
@@ -41,11 +41,6 @@ fn indent_at_end(text: &str) -> Option<&str> {
     let line_end = text.trim_end_matches([' ', '\t']);
     let is_blank = line_end.is_empty() || line_end.ends_with('\n');
     text.get(line_end.len()..).filter(|_| is_blank)
-}
-
-fn last_line(text: &str) -> &str {
-    let start = text.bytes().rposition(|byte| byte == b'\n').map_or(0, |end| end + 1);
-    text.get(start..).unwrap_or_default()
 }
 
 /// Whether what follows this text may be part of a quotation or of inline code. Both run on over lines, and end with their
