@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+import psycopg
 import pytest
 from postgres import Postgres
 from way import Way
 
-from running import DATABASE_URL, RunningService, ServerSentEvent, agents_of, refused_start, until
+from running import DATABASE_URL, SKILLS, RunningService, ServerSentEvent, agents_of, refused_start, until
 
 RETRY = {"interrupted_turn": "retry"}
 PASSWORD = "s3cret-p4ss"
@@ -21,9 +23,9 @@ PASSWORD = "s3cret-p4ss"
 class Worker(RunningService):
     """A service with a name; its log is its own."""
 
-    def __init__(self, name: str, url: str, data: Path) -> None:
+    def __init__(self, name: str, url: str, data: Path, *options: str) -> None:
         self._name = name
-        options = ("--slots", "3", "--worker", name)
+        options = ("--slots", "3", "--worker", name, *options)
         super().__init__("python-dbos", data, *options, environment={DATABASE_URL: url})
 
     def start(self) -> None:
@@ -40,8 +42,8 @@ class Fleet:
         self.data = data
         self.workers: list[Worker] = []
 
-    def start(self, name: str) -> Worker:
-        self.workers.append(Worker(name, self.url, self.data))
+    def start(self, name: str, *options: str) -> Worker:
+        self.workers.append(Worker(name, self.url, self.data, *options))
         return self.workers[-1]
 
 
@@ -277,3 +279,24 @@ def test_a_table_that_would_show_the_database(tmp_path: Path) -> None:
     (tmp_path / "engines.json").write_text(table)
     said = refused_start("python", tmp_path / "data", "--engines", str(tmp_path / "engines.json"))
     assert f"inherit cannot have {DATABASE_URL}" in said
+
+
+def test_no_transaction_is_open_while_a_skill_is_copied(postgres: Postgres, tmp_path: Path) -> None:
+    shutil.copytree(SKILLS / "ask-once", tmp_path / "skills" / "ask-once")
+    for number in range(5_000):
+        (tmp_path / "skills" / "ask-once" / f"{number}.txt").touch()
+    url, runs = postgres.database(), tmp_path / "data" / "runs"
+    waiting = "SELECT pid, xact_start FROM pg_stat_activity WHERE state = 'idle in transaction'"
+    samples = []
+    with fleet(url, tmp_path / "data") as made, psycopg.connect(url, autocommit=True) as db:
+        service = made.start("one", "--skills", str(tmp_path / "skills"))
+        with ThreadPoolExecutor() as threads:
+            creation = threads.submit(service.create, "ask-once", execution_mode="interactive")
+            while not creation.done():
+                found = set(db.execute(waiting).fetchall())
+                # It is filled under a name that no run can have, until the transaction puts it into its place.
+                if list(runs.glob("~*")):
+                    samples.append(found)
+        service.wait(creation.result(), "waiting_user")
+    assert len(samples) >= 5, "the copy takes long enough to be seen"
+    assert not set.intersection(*samples), "a session that was in one transaction all the time"
