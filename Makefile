@@ -6,7 +6,7 @@
 .PHONY: setup-postgres test-hosts test-under-load bench-hosts
 .PHONY: setup-suites suites conformance differential differential-scripts
 .PHONY: setup-cpp fuzz miri mutants setup-valgrind growth
-.PHONY: setup-strace no-io supply-chain package sbom proof
+.PHONY: setup-network setup-strace no-io supply-chain package sbom proof
 .PHONY: setup-browser setup-bench setup-bench-native setup-bench-limit compare demo bench coverage clean
 
 CARGO ?= cargo
@@ -149,6 +149,12 @@ setup-cpp:
 		|| $(INSTALL) g++ \
 		|| { echo 'A compiler of C++ is needed for libFuzzer: install one' >&2; exit 1; }
 
+# For the tests that drop packets, in a network namespace of their own.
+setup-network:
+	@command -v ip >/dev/null \
+		|| $(INSTALL) iproute2 \
+		|| { echo 'ip is needed for the tests that drop packets: install iproute2' >&2; exit 1; }
+
 setup-strace:
 	@command -v strace >/dev/null \
 		|| $(INSTALL) strace \
@@ -277,7 +283,7 @@ sbom: setup-python ## What the packages are made of, as CycloneDX JSON in target
 
 # Real databases and real workers, in an environment of their own that has the wheel with its extra. More than half of it is waiting, so
 # three tests run at a time, each with a database server of its own. The services on an engine are asked what matters most there.
-test-hosts: setup-python setup-wasm setup-postgres
+test-hosts: setup-python setup-wasm setup-postgres setup-network
 	$(NEW_VENV) $(HOSTS_VENV)
 	$(UV) pip install --quiet --python $(HOSTS_VENV)/bin/python --constraint bindings-python/requirements-dev.txt "$$(echo $(VENV)/wheels/*.whl)[dbos]" pytest pytest-xdist
 	cd $(HOSTS_VENV) && $(UNDER_LOAD) bin/pytest -q --numprocesses 3 --dist worksteal --config-file $(CURDIR)/bindings-python/pyproject.toml $(CURDIR)/bindings-python/tests/hosts
