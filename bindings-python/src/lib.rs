@@ -14,6 +14,7 @@ use pyo3::types::PyString;
 use serde_json::Value;
 use turnlatch::admission::SchemaTexts;
 use turnlatch::hosting::{RecoveryFacts, RequestKind};
+use turnlatch::inspect::Replayer;
 use turnlatch::turn::InstructionTemplate;
 use turnlatch::types::{JournalEntry, Observation};
 use turnlatch::{
@@ -222,13 +223,23 @@ impl Run {
 
     #[staticmethod]
     fn first(py: Python<'_>, plan: &Plan, line: &str) -> PyResult<(Run, String)> {
-        let (run, step) = turnlatch::Run::first(plan.0.clone(), line).map_err(|error| not_loaded(py, &error))?;
-        Ok((Run(Mutex::new(run)), to_json(&step)?))
+        let mut replayer = Replayer::new(plan.0.clone());
+        let entry = replayer.next(line).map_err(|error| not_loaded(py, &error))?;
+        let run = replayer.run().cloned().ok_or_else(|| malformed(py, "no line was replayed"))?;
+        Ok((Run(Mutex::new(run)), to_json(&entry)?))
     }
 
     fn follow(&self, py: Python<'_>, line: &str) -> PyResult<String> {
-        let step = py.detach(|| self.lock().follow(line)).map_err(|error| not_loaded(py, &error))?;
-        to_json(&step)
+        let entry = py.detach(|| {
+            let mut run = self.lock();
+            let mut replayer = Replayer::from(run.clone());
+            let entry = replayer.next(line)?;
+            if let Some(next) = replayer.run() {
+                *run = next.clone();
+            }
+            Ok(entry)
+        });
+        to_json(&entry.map_err(|error| not_loaded(py, &error))?)
     }
 
     fn outstanding(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use serde::Serialize;
 use turnlatch::hosting::RecoveryFacts;
+use turnlatch::inspect::Replayer;
 use turnlatch::json::{Value, json_text};
 use turnlatch::{Effect, Event, Receipt, Run, Status, Transition};
 use wasm_bindgen::prelude::*;
@@ -90,23 +91,25 @@ pub fn run_observe_rejected(run: u32, event: &str, code: &str, now: f64) -> Resu
     Ok(json_text(&find(run)?.borrow().observe_rejected(event, code, time(now).unwrap_or_default())))
 }
 
-/// Makes a run again from its plan and the first line of its journal, and returns its handle and the step.
+/// Makes a run again from its plan and the first line of its journal, and returns its handle and the timeline entry.
 #[wasm_bindgen(unchecked_return_type = "[run: number, step: string]")]
 pub fn run_first(plan: u32, line: &[u8]) -> Result<Vec<JsValue>, Failed> {
-    let plan = PLANS.with(|plans| plans.get(plan))?;
-    let (run, step) = Run::first(plan, text(line)?).map_err(|error| not_loaded(&error))?;
-    let step = JsValue::from_str(&json_text(&step));
-    Ok(vec![keep(run).into(), step])
+    let mut replayer = Replayer::new(PLANS.with(|plans| plans.get(plan))?);
+    let entry = replayer.next(text(line)?).map_err(|error| not_loaded(&error))?;
+    let run = replayer.run().cloned().ok_or_else(|| misuse("no line was replayed"))?;
+    Ok(vec![keep(run).into(), JsValue::from_str(&json_text(&entry))])
 }
 
-/// Does what the next line of the journal says; on a copy, so that whatever breaks on the way, the run is as it was.
+/// Replays the next line of the journal; on a copy, so that whatever breaks on the way, the run is as it was.
 #[wasm_bindgen]
 pub fn run_follow(run: u32, line: &[u8]) -> Result<String, Failed> {
     let run = find(run)?;
-    let mut next = run.borrow().clone();
-    let step = next.follow(text(line)?).map_err(|error| not_loaded(&error))?;
-    run.replace(next);
-    Ok(json_text(&step))
+    let mut replayer = Replayer::from(run.borrow().clone());
+    let entry = replayer.next(text(line)?).map_err(|error| not_loaded(&error))?;
+    if let Some(next) = replayer.run() {
+        run.replace(next.clone());
+    }
+    Ok(json_text(&entry))
 }
 
 /// The plan that the run was made of.

@@ -7,5 +7,5 @@ pub(crate) mod views;
 #[doc(hidden)]
 pub use explain::reading_steps;
 pub use explain::{Explanation, WhyNot, evaluate_turn};
-pub use timeline::TimelineEntry;
+pub use timeline::{Replayer, TimelineEntry};
 pub use views::{Allowed, AllowedRequest, InteractionView, OptionView, PendingView, StatusView};

@@ -60,12 +60,53 @@ pub struct TimelineEntry {
     pub decision: Option<Decision>,
 }
 
-impl Run {
-    /// Makes a run again from its plan and the first line of its journal; [`Run::follow`] takes the others.
+/// Makes a run again from the lines of its journal, one by one, and says what each of them did.
+///
+/// The chain is not checked: lines that may have been changed are read with [`crate::Journal::from_lines`] first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replayer {
+    plan: Arc<Plan>,
+    run: Option<Run>,
+}
+
+impl Replayer {
+    /// Before the first line.
+    #[must_use]
+    pub fn new(plan: impl Into<Arc<Plan>>) -> Replayer {
+        Replayer { plan: plan.into(), run: None }
+    }
+
+    /// The run after the last line; none before the first.
+    #[must_use]
+    pub const fn run(&self) -> Option<&Run> {
+        self.run.as_ref()
+    }
+
+    /// Replays the next line.
     ///
     /// # Errors
-    /// `JOURNAL_INVALID` if the line is not the first of a journal.
-    pub fn first(plan: impl Into<Arc<Plan>>, line: &str) -> Result<(Run, TimelineEntry), LoadError> {
+    /// `JOURNAL_INVALID` if the line cannot be the next one; the run is unchanged.
+    pub fn next(&mut self, line: &str) -> Result<TimelineEntry, LoadError> {
+        match &mut self.run {
+            Some(run) => run.replay_next(line),
+            none => {
+                let (run, created) = Run::replay_first(self.plan.clone(), line)?;
+                *none = Some(run);
+                Ok(created)
+            }
+        }
+    }
+}
+
+/// Continues after the line that brought the run here.
+impl From<Run> for Replayer {
+    fn from(run: Run) -> Replayer {
+        Replayer { plan: run.plan().clone(), run: Some(run) }
+    }
+}
+
+impl Run {
+    fn replay_first(plan: Arc<Plan>, line: &str) -> Result<(Run, TimelineEntry), LoadError> {
         let entry = read_line(line, 1)?;
         let ChainedEntry { revision: 1, at, event: Event::Created {}, .. } = entry else {
             return Err(invalid("entry 1", "a journal begins with `created`"));
@@ -73,16 +114,11 @@ impl Run {
         let (run, _) = Run::create(plan, at);
         // The plan may come from a file.
         invariants::check(&run).map_err(|broken| invalid(broken.place, broken.message))?;
-        let step = run.step_of(&entry, 0);
-        Ok((run, step))
+        let entry = run.timeline_entry(&entry, 0);
+        Ok((run, entry))
     }
 
-    /// Does what the next line of the run's journal says was done. The chain is not looked at: who does not trust the
-    /// lines reads them with [`crate::Journal::from_lines`] first.
-    ///
-    /// # Errors
-    /// `JOURNAL_INVALID` if the line cannot be the next one; the run is unchanged.
-    pub fn follow(&mut self, line: &str) -> Result<TimelineEntry, LoadError> {
+    fn replay_next(&mut self, line: &str) -> Result<TimelineEntry, LoadError> {
         let expected = self.revision() + 1;
         let entry = read_line(line, expected)?;
         if entry.revision != expected {
@@ -98,11 +134,11 @@ impl Run {
             }
             return Err(error);
         }
-        Ok(self.step_of(&entry, resolved_before))
+        Ok(self.timeline_entry(&entry, resolved_before))
     }
 
-    /// The line that has just been followed; there were so many questions at their end before it.
-    fn step_of(&self, entry: &ChainedEntry, resolved_before: usize) -> TimelineEntry {
+    /// The entry that has just been replayed; so many questions had come to their end before it.
+    fn timeline_entry(&self, entry: &ChainedEntry, resolved_before: usize) -> TimelineEntry {
         let (event, by) = (entry.event.public_name(), entry.event.origin());
         let explanation = self.explain();
         let is_turn = event == "turn_finished";

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use turnlatch::admission::{SchemaTexts, describe_skill};
 use turnlatch::agents::{Sticky, decode_stream};
 use turnlatch::hosting::{RequestKind, read_job, request_event, run_of_slot, unreadable_report};
-use turnlatch::inspect::evaluate_turn;
+use turnlatch::inspect::{Replayer, evaluate_turn};
 use turnlatch::persist::replay;
 use turnlatch::text::display_text;
 use turnlatch::turn::{InstructionTemplate, append_instructions};
@@ -310,7 +310,7 @@ impl Stage {
                 json!(self.run.after_restart(serde_json::from_value(argument.clone()).expect("what was found")))
             }
             "run_of_slot" => json!(run_of_slot(argument.as_str().expect("a slot's id"))),
-            "follow" => match self.run.clone().follow(argument.as_str().expect("a line")) {
+            "follow" => match Replayer::from(self.run.clone()).next(argument.as_str().expect("a line")) {
                 Ok(step) => json!(step),
                 Err(error) => json!({ "load_error": error }),
             },
@@ -344,11 +344,9 @@ impl Stage {
     fn timeline(&self) -> Value {
         let mut told = [&self.full, &self.compact].map(|journal| {
             let lines = journal.lines();
-            let (first, others) = lines.split_first().expect("a journal has a first line");
-            let (mut run, step) = Run::first(self.plan.clone(), first).expect("our own line");
-            let mut steps = vec![json!(step)];
-            steps.extend(others.iter().map(|line| json!(run.follow(line).expect("our own line"))));
-            assert_eq!(run.snapshot(), self.run.snapshot(), "who follows a journal gets to the run");
+            let mut replayer = Replayer::new(self.plan.clone());
+            let steps: Vec<_> = lines.iter().map(|line| json!(replayer.next(line).expect("our own line"))).collect();
+            assert_eq!(replayer.run(), Some(&self.run), "a replayed journal leads to the run");
             steps
         });
         assert_eq!(told[0], told[1], "a compact journal tells the same");

@@ -1,6 +1,7 @@
 //! What a host in Rust can call and no vector comes to.
 
 use serde_json::{Value, json};
+use turnlatch::inspect::Replayer;
 use turnlatch::json::parse_json;
 use turnlatch::schema::{Check, OutputSchema};
 use turnlatch::types::{FreeForm, JournalEntry, Verdict};
@@ -179,7 +180,7 @@ fn the_entry_of_a_turn_has_its_evaluation_and_is_read_back_from_json() {
 }
 
 #[test]
-fn a_line_that_cannot_be_followed_leaves_the_run_as_it_was() {
+fn a_line_that_cannot_be_replayed_leaves_the_run_as_it_was() {
     let (_, _, entries) = waiting_run(Mode::Interactive);
     let (mut run, _) = Run::create(waiting_run(Mode::Auto).0.plan().clone(), Timestamp::default());
     run.apply(Event::SlotGranted { slot_id: "r1/s1".to_owned() }, Timestamp::default()).expect("a slot");
@@ -189,7 +190,8 @@ fn a_line_that_cannot_be_followed_leaves_the_run_as_it_was() {
     for entry in entries {
         journal.push(entry.compact());
     }
-    let refused = run.follow(journal.lines().last().expect("a line")).expect_err("a run in auto that waits");
+    let mut replayer = Replayer::from(run);
+    let refused = replayer.next(journal.lines().last().expect("a line")).expect_err("a run in auto that waits");
     assert_eq!(refused.code(), "JOURNAL_INVALID");
-    assert_eq!(run.snapshot(), before);
+    assert_eq!(replayer.run().map(Run::snapshot), Some(before));
 }
