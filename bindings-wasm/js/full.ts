@@ -1,5 +1,4 @@
 /** What the entries with the schema engine offer. */
 
 export * from './codes.js';
-export * from './engine.js';
 export * from './public.js';

@@ -28,10 +28,6 @@ let generation = 0;
  * call begins, the one before did not return: nothing has to run at the moment of the break for it to be noticed.
  */
 let calling = false;
-/** Whether the core is asking somebody outside (a validator), who must not ask it back: it is in the middle of a step. */
-let asking = false;
-/** What a fresh instance has to be told before it is used. */
-let prepare: (() => void) | undefined;
 /** How often the runs of the broken instance could not be rescued; the second time, those that cannot be read are given up. */
 let failedRescues = 0;
 /** The snapshots of runs that have not been used since their instance broke; null where that failed. */
@@ -67,21 +63,6 @@ export function call<T>(work: () => T, about?: Handle): T {
 	}
 }
 
-/** Lets somebody outside answer the core. */
-export function outside<T>(work: () => T): T {
-	asking = true;
-	try {
-		return work();
-	} finally {
-		asking = false;
-	}
-}
-
-/** Has this done to every instance that takes the place of a broken one. */
-export function whenReady(work: () => void): void {
-	prepare = work;
-}
-
 /** The generation that new handles belong to. */
 export function currentGeneration(): number {
 	replaceIfBroken();
@@ -112,7 +93,6 @@ export function memoryBytes(): number {
 
 function replaceIfBroken(): void {
 	if (exports === undefined) throw new TypeError('turnlatch is not ready: call `await init()` first');
-	if (asking) throw new TypeError('a validator must not call turnlatch back');
 	if (calling) replace();
 }
 
@@ -152,7 +132,6 @@ function replace(): string | undefined {
 	generation += 1;
 	failedRescues = 0;
 	calling = false;
-	prepare?.();
 	return message;
 }
 

@@ -7,7 +7,6 @@ import type { InitInput } from './public.js';
 
 export * from './public.js';
 export * from './slim-codes.js';
-export * from './validator.js';
 
 initSync(readFileSync(join(__dirname, 'turnlatch_slim_bg.wasm')));
 

@@ -129,7 +129,7 @@ function writeTypes() {
 		stdio: 'inherit',
 	});
 	const offered =
-		/^(index|codes|core|engine|errors|full|journal|plan|public|slim|slim-codes|stream|types|validator|(driver|node|browser|telemetry)\/.+|dbos\/(index|driver))\.d\.ts$/;
+		/^(index|codes|core|engine|errors|full|journal|plan|public|slim|slim-codes|stream|types|(driver|node|browser|telemetry)\/.+|dbos\/(index|driver))\.d\.ts$/;
 	cpSync(join(dist, 'web.d.ts'), join(dist, 'index.d.ts'));
 	const files = readdirSync(dist, { recursive: true, encoding: 'utf8' });
 	for (const file of files.filter((name) => name.endsWith('.d.ts'))) {

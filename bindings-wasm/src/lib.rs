@@ -7,8 +7,6 @@
 #[cfg(feature = "breakable")]
 mod breakable;
 mod convert;
-#[cfg(feature = "full")]
-mod engine;
 mod errors;
 mod journal;
 mod panics;
@@ -16,8 +14,6 @@ mod run;
 #[cfg(feature = "streams")]
 mod stream;
 mod table;
-#[cfg(feature = "slim")]
-mod validator;
 
 use serde_json::json;
 use turnlatch::admission::SchemaTexts;

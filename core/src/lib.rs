@@ -43,8 +43,8 @@
 //! Imports point one way: types <- json <- schema, agents <- admission <- turn <- lifecycle <- persist <- inspect, hosting.
 //!
 //! # Features
-//! All but `host-validator` are on by default: `schema-engine` (without it the host brings a validator), `streams` (decoders of
-//! agents' output), `observe` (measurements with each step) and `flat-documents` (outputs are checked without a tree of them).
+//! All are on by default: `schema-engine` (without it no turn is checked against a schema), `streams` (decoders of agents'
+//! output), `observe` (measurements with each step) and `flat-documents` (outputs are checked without a tree of them).
 
 pub mod admission;
 #[cfg(feature = "streams")]

@@ -1,13 +1,12 @@
 //! Schemas from untrusted packages: admitted only if they are whole, linear and bounded (BAD-3).
 
 #[cfg(feature = "schema-engine")]
-mod builtin;
-#[cfg(feature = "schema-engine")]
 mod cost;
-mod engine;
 mod shared;
 #[cfg(all(feature = "schema-engine", feature = "flat-documents"))]
 mod tape;
+#[cfg_attr(not(feature = "schema-engine"), path = "schema/no_validator.rs")]
+mod validator;
 
 #[cfg(test)]
 #[cfg(feature = "schema-engine")]
@@ -19,9 +18,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-#[cfg(feature = "host-validator")]
-pub use self::engine::use_schema_engine;
-pub use self::engine::{SchemaEngine, SchemaValidator};
+use self::validator::SchemaValidator;
 use crate::json::json_text;
 use crate::json::{self, Document, Map, Value};
 use crate::text::{display_text, head};
@@ -37,8 +34,8 @@ struct Compiled {
     text: String,
     /// The limit it was held to.
     json_depth: usize,
-    /// None if there is no engine: the run can be shown, but none of its turns judged.
-    validator: Option<Box<dyn SchemaValidator>>,
+    /// None in a build without the schema engine: the run can be shown, but none of its turns evaluated.
+    validator: Option<SchemaValidator>,
     declared: Vec<String>,
     excludes_objects: bool,
 }
@@ -63,7 +60,7 @@ pub enum Check {
     Invalid(Vec<Violation>),
     /// Finding out would take more work than is allowed; it counts as not valid.
     TooMuchWork,
-    /// There is no validator (a build without a schema engine, and none from the host); it counts as not valid.
+    /// There is no validator (a build without the schema engine); it counts as not valid.
     NoValidator,
 }
 
@@ -105,7 +102,7 @@ impl OutputSchema {
         if !(schema.is_object() || schema.is_boolean()) {
             return Err(invalid("a schema must be an object or a boolean"));
         }
-        let validator = engine::compile(text, &schema)?;
+        let validator = SchemaValidator::compile(text, &schema)?;
         let (declared, excludes_objects) = lint(&schema);
         let (text, json_depth) = (text.to_owned(), limits.json_depth);
         let compiled = Arc::new(Compiled { text, json_depth, validator, declared, excludes_objects });
@@ -137,8 +134,7 @@ impl OutputSchema {
 
     /// Whether an instance, given as strict JSON text, fits.
     pub(crate) fn accepts(&self, instance: &str) -> bool {
-        let validator = self.0.validator.as_ref();
-        validator.zip(Document::read_scanned(instance).ok()).is_some_and(|(validator, it)| validator.accepts(&it))
+        Document::read_scanned(instance).is_ok_and(|instance| self.check_document(&instance) == Check::Valid)
     }
 
     /// How much work a verdict on an instance is counted as, if it may be done: the measure by which the tests show that no
@@ -149,7 +145,7 @@ impl OutputSchema {
         self.0.validator.as_ref().and_then(|validator| validator.counted_work(instance))
     }
 
-    /// Whether instances can be checked. They always can, unless this was built without an engine.
+    /// Whether instances can be checked. They always can, unless this was built without the schema engine.
     #[must_use]
     pub fn can_check(&self) -> bool {
         self.0.validator.is_some()

@@ -1,7 +1,6 @@
 // The other entries as type checkers must see them: nothing here runs. Those that are modules only are imported when they
 // are needed, which is what a consumer that uses `require` has to do.
 import type { Plan, Run, StartTurn, TurnlatchError } from 'turnlatch';
-import * as turnlatch from 'turnlatch';
 import { DbosDriver, type DbosOptions } from 'turnlatch/dbos';
 import {
 	Driver,
@@ -59,7 +58,6 @@ export async function onManyMachines(plan: Plan, options: DbosOptions): Promise<
 
 export async function withoutTheEngine(): Promise<void> {
 	await slim.init();
-	slim.useValidator({ compile: (schema) => (instance) => schema === true || typeof instance === 'object' });
 	const plan = slim.admit({ runner: {} }, { run_id: 'r1', engine: 'codex' }, { engines: ['codex'] });
 	const [run] = slim.Run.create(plan, new Date());
 	console.log(run.statusView().status);
@@ -87,8 +85,4 @@ export function whatMustNotPass(driver: Driver): void {
 	void import('turnlatch/dist/core');
 	// @ts-expect-error no such status
 	void driver.wait('r1', 'done');
-	// @ts-expect-error a validator compiles
-	slim.useValidator({ check: () => true });
-	// @ts-expect-error the whole entry has its own engine and takes no validator
-	void turnlatch.useValidator;
 }

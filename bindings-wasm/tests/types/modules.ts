@@ -2,7 +2,7 @@
 import { Driver, LocalSlots, LocalTimers, type Processes } from 'turnlatch/driver';
 import { IndexedDbStore } from 'turnlatch/indexeddb';
 import * as inline from 'turnlatch/inline';
-import { admit, engineValidator, init, type Plan, type Validator } from 'turnlatch/web';
+import { admit, init, type Plan } from 'turnlatch/web';
 
 declare const processes: Processes;
 
@@ -11,8 +11,7 @@ export async function inABrowser(): Promise<void> {
 	const store = await IndexedDbStore.open();
 	const driver = new Driver({ slots: new LocalSlots(1), timers: new LocalTimers(), processes, store });
 	const plan: Plan = admit({ runner: {} }, { run_id: 'r1', engine: 'codex' }, { engines: ['codex'] });
-	const validator: Validator = engineValidator;
-	console.log(await driver.start(plan), validator, inline.version());
+	console.log(await driver.start(plan), inline.version());
 	// @ts-expect-error a store is opened, not made
 	new IndexedDbStore();
 }

@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use super::Compiled;
 
-#[derive(Default)]
 struct Shared {
     /// There are never many, and texts of different lengths are compared at once.
     known: Vec<Weak<Compiled>>,
@@ -33,12 +32,6 @@ pub(super) fn remember(compiled: &Arc<Compiled>) {
         shared.recent.remove(0);
     }
     shared.recent.push(compiled.clone());
-}
-
-/// Forgets everything: what was compiled by one engine is not for another.
-#[cfg(feature = "host-validator")]
-pub(super) fn forget() {
-    *lock() = Shared::default();
 }
 
 /// What is remembered is whole at any time, so a panic elsewhere does not spoil it.

@@ -240,7 +240,7 @@ fn patterns_are_linear_or_refused() {
     refused(&sizes(0), &[]);
     refused(&sizes(1), &["SCHEMA_TOO_COMPLEX "]);
     let some = json!({"prefixItems": many.into_iter().take(900).collect::<Vec<_>>()});
-    assert_eq!(problems(&some.to_string()).len(), builtin::MAX_REFUSED_PATTERNS);
+    assert_eq!(problems(&some.to_string()).len(), validator::MAX_REFUSED_PATTERNS);
     let draft_7 = json!({"$schema": "http://json-schema.org/draft-07/schema#", "pattern": "("});
     assert!(problems(&draft_7.to_string()).iter().all(|problem| problem == "SCHEMA_PATTERN_UNSUPPORTED /pattern"));
 }

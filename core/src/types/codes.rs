@@ -161,8 +161,8 @@ codes! {
         "The reply is larger than the limit; the question stays pending."
         "Send a shorter reply, or put the text where the agent can read it."
     ValidatorMissing "VALIDATOR_MISSING" Rejection 500
-        "There is a schema, but nobody to check against it: a build without an engine, and no validator from the host."
-        "Bring a validator before runs are made or loaded, or use the build with the engine."
+        "There is a schema, and this build has no schema engine to check against it."
+        "Use the build with the schema engine."
     RunAlreadyEnded "RUN_ALREADY_ENDED" Rejection 409
         "The run has ended; nothing can change it."
         "Read the run's result."

@@ -3,10 +3,11 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::schema::builtin;
+use crate::schema::validator::SchemaValidator;
 
 fn plan(schema: &Value) -> CostModel {
-    builtin::compile(&schema.to_string(), schema).unwrap_or_else(|problems| panic!("{problems:?} in {schema}")).model
+    let compiled = SchemaValidator::compile(&schema.to_string(), schema);
+    compiled.unwrap_or_else(|problems| panic!("{problems:?} in {schema}")).expect("a validator").model
 }
 
 fn counts(schema: &Value, instance: &Value) -> (Option<u64>, Option<u64>, Option<u64>) {

@@ -1,4 +1,4 @@
-//! The schema engine that is built in: the `jsonschema` crate, with every setting that decides a verdict spelled out.
+//! The schema engine: the `jsonschema` crate, with every setting that decides a verdict spelled out.
 
 use std::io::{Cursor, Write};
 use std::sync::Arc;
@@ -10,31 +10,12 @@ use serde_json::{Value, json};
 use super::cost::graph::{self, MAX_PROBLEMS, Reading};
 use super::cost::model::CostModel;
 use super::cost::{limits, pattern};
-use super::engine::SchemaValidator;
 use super::{Check, MESSAGE_BYTES, SchemaProblem, Violation};
 use crate::json::Document;
 #[cfg(feature = "flat-documents")]
 use crate::json::Node;
 use crate::text::quoted;
 use crate::types::codes::Code;
-
-/// Compiles a schema that is whole, linear and bounded, or says everything that is against it.
-pub(super) fn compile(text: &str, schema: &Value) -> Result<BuiltIn, Vec<SchemaProblem>> {
-    let draft = schema.get("$schema").and_then(Value::as_str).map_or(Ok(Draft::default()), graph::draft);
-    let draft = draft.map_err(|message| vec![SchemaProblem::new(Code::SchemaRefForbidden, "/$schema", &message)])?;
-    let mut reading = graph::read(schema, draft);
-    let order = limits::check(&mut reading);
-    refuse_metaschema_violations(&mut reading, schema, draft, text.len());
-    refuse_patterns(&mut reading, draft);
-    if !reading.problems.is_empty() {
-        reading.problems.dedup();
-        reading.problems.truncate(MAX_PROBLEMS);
-        return Err(reading.problems);
-    }
-    let validator = options(draft).build(schema).map_err(|error| vec![problem(Code::SkillManifestInvalid, &error)])?;
-    let model = CostModel::new(reading.nodes, &reading.patterns, order.as_deref());
-    Ok(BuiltIn { validator, model })
-}
 
 /// How the validator reads a document: the tape itself, or a tree that is made of it where the size of the code counts.
 #[cfg(feature = "flat-documents")]
@@ -53,14 +34,34 @@ fn read<T>(document: &Document<'_>, read: impl FnOnce(&Value) -> T) -> T {
 }
 
 /// A compiled schema, and what is known of it before any instance comes.
-pub(super) struct BuiltIn {
+pub(super) struct SchemaValidator {
     validator: Validator<Form>,
     pub(super) model: CostModel,
 }
 
-impl SchemaValidator for BuiltIn {
+impl SchemaValidator {
+    /// Compiles a schema that is whole, linear and bounded, or says everything that is against it.
+    pub(super) fn compile(text: &str, schema: &Value) -> Result<Option<SchemaValidator>, Vec<SchemaProblem>> {
+        let draft = schema.get("$schema").and_then(Value::as_str).map_or(Ok(Draft::default()), graph::draft);
+        let draft =
+            draft.map_err(|message| vec![SchemaProblem::new(Code::SchemaRefForbidden, "/$schema", &message)])?;
+        let mut reading = graph::read(schema, draft);
+        let order = limits::check(&mut reading);
+        refuse_metaschema_violations(&mut reading, schema, draft, text.len());
+        refuse_patterns(&mut reading, draft);
+        if !reading.problems.is_empty() {
+            reading.problems.dedup();
+            reading.problems.truncate(MAX_PROBLEMS);
+            return Err(reading.problems);
+        }
+        let validator = options(draft).build(schema);
+        let validator = validator.map_err(|error| vec![problem(Code::SkillManifestInvalid, &error)])?;
+        let model = CostModel::new(reading.nodes, &reading.patterns, order.as_deref());
+        Ok(Some(SchemaValidator { validator, model }))
+    }
+
     /// The work is counted first, so that no pair of schema and instance can run away.
-    fn check(&self, instance: &Document<'_>) -> Check {
+    pub(super) fn check(&self, instance: &Document<'_>) -> Check {
         if !self.model.allows_check(instance) {
             return Check::TooMuchWork;
         }
@@ -74,11 +75,8 @@ impl SchemaValidator for BuiltIn {
         read(instance, |root| Check::invalid(self.validator.iter_errors(root).map(|error| violation(&error))))
     }
 
-    fn accepts(&self, instance: &Document<'_>) -> bool {
-        self.model.allows_check(instance) && read(instance, |root| self.validator.is_valid(root))
-    }
-
-    fn counted_work(&self, instance: &Value) -> Option<u64> {
+    /// How much work a verdict is counted as, if it may be done.
+    pub(super) fn counted_work(&self, instance: &Value) -> Option<u64> {
         self.model.counted(Document::read_scanned(&instance.to_string()).ok()?.root())
     }
 }
