@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use turnlatch::hosting::RecoveryFacts;
+use turnlatch::hosting::{Perform, RecoveryFacts};
 use turnlatch::{Action, Effect, Event, Profile, Run, Status, Timestamp};
 
 /// A host of one run. A fault of the core that only a host can notice makes it panic.
@@ -76,6 +76,23 @@ impl TinyHost {
                 self.timers.remove(interaction_id);
             }
             _ => {}
+        }
+    }
+
+    /// Performs the effects of one event, and asks right before each whether it still is to be performed (HOST-7).
+    ///
+    /// # Panics
+    /// If an effect makes no sense for what the host has, or if one is overtaken that no event can have overtaken.
+    pub fn perform_due(&mut self, run: &Run, effects: &[Effect]) {
+        for effect in effects {
+            if run.due(effect, &[]).perform == Perform::Now {
+                self.perform(effect);
+            } else {
+                // A deadline that is applied first hands a decision over, and the event after it may be that the process is
+                // lost (TIME-4).
+                let hands_over = matches!(effect.action, Action::InjectReply { .. });
+                assert!(hands_over, "{effect:?} is not due");
+            }
         }
     }
 

@@ -7,7 +7,7 @@ use proptest::prelude::{Just, ProptestConfig, Strategy, any, proptest};
 use proptest::sample::select;
 use turnlatch::persist::replay;
 use turnlatch::types::{ReceiptKind, ResolutionMode};
-use turnlatch::{Event, Journal, Mode, Run, Status, Timestamp};
+use turnlatch::{Event, Journal, Mode, Run, Status, Timestamp, TurnReport};
 use turnlatch_tests::hostile::{Case, Seen, Setting, Throw, plans};
 use turnlatch_tests::{Loss, TinyHost, laws};
 
@@ -272,7 +272,7 @@ fn survive(case: &Case, crashes: &[Crash]) {
         let Ok(applied) = result else { continue };
         host.notice(&event);
         match crashes.iter().find(|crash| crash.behind == step) {
-            None => applied.effects.iter().for_each(|effect| host.perform(effect)),
+            None => host.perform_due(&run, &applied.effects),
             Some(crash) => {
                 let saved = run.snapshot();
                 applied.effects.iter().take(crash.performed).for_each(|effect| host.perform(effect));
@@ -281,7 +281,7 @@ fn survive(case: &Case, crashes: &[Crash]) {
                 for fact in host.recover(&run) {
                     let applied = run.apply(fact.clone(), now).expect("a fact is never rejected");
                     host.notice(&fact);
-                    applied.effects.iter().for_each(|effect| host.perform(effect));
+                    host.perform_due(&run, &applied.effects);
                 }
             }
         }
@@ -290,6 +290,31 @@ fn survive(case: &Case, crashes: &[Crash]) {
     }
     assert!(run.status().is_end());
     assert_eq!(recorded_replies(&run), accepted, "no accepted reply is lost or doubled");
+}
+
+#[test]
+fn a_decision_that_a_lost_process_overtakes_is_not_handed_over() {
+    let sticky = |setting: &Setting| setting.interactive && setting.sticky && !setting.strict && !setting.schema;
+    for setting in Setting::all().into_iter().filter(sticky) {
+        let (mut run, created) = Run::create(setting.plan(), Timestamp::default());
+        let mut host = TinyHost::new(&run);
+        host.perform_due(&run, &created.effects);
+        let at = |millis| Timestamp::from_millis(millis).expect("a time");
+        let deadline = 1000 * setting.plan().session_timeout_sec;
+        for (event, now) in [
+            (Event::SlotGranted { slot_id: "r1/s1".into() }, at(0)),
+            (Event::TurnFinished(TurnReport::with_text(1, "Which file?")), at(0)),
+            (Event::ProcessLost { attempt_number: 1, slot_id: Some("r1/s1".into()) }, at(deadline)),
+        ] {
+            if matches!(event, Event::ProcessLost { .. }) {
+                host.crash(Loss { process: true, slots: false });
+            }
+            let transition = run.apply(event.clone(), now).expect("a fact is never rejected");
+            host.notice(&event);
+            host.perform_due(&run, &transition.effects);
+        }
+        host.assert_agrees_with(&run);
+    }
 }
 
 /// A question comes from a turn, and the turn came from the answer before: that answer must have reached the agent.
