@@ -61,7 +61,7 @@ class Engine:
         if (DBOS.executor_id, DBOS.application_version) != (self._executor_id, settings.application_version):
             raise _taken()
         self._launched = True
-        DBOS.logger.addFilter(_is_no_cancel)
+        DBOS.logger.addFilter(self._is_failure)
         DBOS.launch()
 
     def turn(self, run_id: str, slot_id: str) -> None:
@@ -95,6 +95,15 @@ class Engine:
             except Exception as error:
                 log.warning("worker %s could not look for slots to free: %s", self._executor_id, error)
             await asyncio.sleep(_FREE_SLOTS_SEC)
+
+    def _is_failure(self, record: logging.LogRecord) -> bool:
+        """Whether DBOS logs a failure. It also logs turns that are canceled while their end is written down, and threads
+        that still wait for a workflow's outcome when the engine closes; other workers continue those workflows.
+        """
+        cause = record.exc_info[1] if record.exc_info else None
+        if isinstance(cause, error.DBOSAwaitedWorkflowCancelledError):
+            return False
+        return not (self._closing and type(cause) is error.DBOSException)
 
     def _hand_over(self) -> None:
         # If it fails, the others find out by themselves.
@@ -160,12 +169,6 @@ class Engine:
             await work
         finally:
             self._tasks.discard(task)
-
-
-def _is_no_cancel(record: logging.LogRecord) -> bool:
-    """To DBOS it is an error if a turn is canceled while its end is written down; it is what a cancel looks like."""
-    cause = record.exc_info[1] if record.exc_info else None
-    return not isinstance(cause, error.DBOSAwaitedWorkflowCancelledError)
 
 
 def _taken() -> DriverUsageError:
