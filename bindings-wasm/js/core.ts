@@ -72,9 +72,9 @@ export class Run {
 	}
 
 	/** Makes a run again from its plan and the first line of its journal; {@link Run.follow} takes the others. */
-	static first(plan: Plan, line: string): [Run, types.Step] {
+	static first(plan: Plan, line: string): [Run, types.TimelineEntry] {
 		const [run, step] = Run.firstJson(plan, line);
-		return [run, readJson(step) as types.Step];
+		return [run, readJson(step) as types.TimelineEntry];
 	}
 
 	/** The same with the step as JSON text: what to send to a client. */
@@ -85,8 +85,8 @@ export class Run {
 	}
 
 	/** Does what the next line of the journal says was done, or throws {@link LoadError}. */
-	follow(line: string): types.Step {
-		return readJson(this.followJson(line)) as types.Step;
+	follow(line: string): types.TimelineEntry {
+		return readJson(this.followJson(line)) as types.TimelineEntry;
 	}
 
 	/** The same with the step as JSON text: what to send to a client. */
@@ -120,7 +120,7 @@ export class Run {
 	 * Applies one event. A reply or cancel that is refused has a `receipt` with a `code` and changes nothing; what is no
 	 * event throws {@link EventRejectedError} and leaves the run as it was.
 	 */
-	apply(event: types.Event, now: types.Time): Transition {
+	apply(event: types.RunEvent, now: types.Time): Transition {
 		try {
 			return this.#step(encodeEvent(event), millis(now));
 		} catch (error) {
@@ -224,29 +224,29 @@ export class Run {
 	 * What the host still owes, and what the run may still own: for the time after a crash. The effect that begins a turn
 	 * is not among it, because it may have happened: only {@link Run.afterRestart} returns it.
 	 */
-	outstanding(): types.Outstanding {
-		return readJson(this.#call((id) => glue.run_outstanding(id))) as types.Outstanding;
+	outstanding(): types.PendingEffects {
+		return readJson(this.#call((id) => glue.run_outstanding(id))) as types.PendingEffects;
 	}
 
 	/** Whether an effect is still to be performed; `failed` are those of this run that are tried again later. */
-	due(effect: types.Effect, failed: readonly types.Effect[] = []): types.Due {
+	due(effect: types.Effect, failed: readonly types.Effect[] = []): types.EffectStatus {
 		const [bytes, others] = [encode(eventText(effect)), encode(eventText(failed))];
-		return readJson(this.#call((id) => glue.run_due(id, bytes, others))) as types.Due;
+		return readJson(this.#call((id) => glue.run_due(id, bytes, others))) as types.EffectStatus;
 	}
 
 	/** What becomes of an effect that failed too often; `begun` says that it may have happened in part. */
-	givenUp(effect: types.Effect, begun: boolean): types.GivenUp {
+	givenUp(effect: types.Effect, begun: boolean): types.RetriesExhausted {
 		const bytes = encode(eventText(effect));
-		return readJson(this.#call((id) => glue.run_given_up(id, bytes, begun))) as types.GivenUp;
+		return readJson(this.#call((id) => glue.run_given_up(id, bytes, begun))) as types.RetriesExhausted;
 	}
 
 	/** How to go on with a run that was loaded after a restart, from what the host still has of it. */
-	afterRestart(found: types.Found): types.Resumption {
+	afterRestart(found: types.RecoveryFacts): types.RecoveryPlan {
 		const { process_alive = false, begun, slot_lost = false } = found;
 		// Guessing it would start a turn twice, or never.
 		if (typeof begun !== 'boolean') throw new TypeError('afterRestart needs `begun`: true or false');
 		const text = this.#call((id) => glue.run_after_restart(id, process_alive, begun, slot_lost));
-		return readJson(text) as types.Resumption;
+		return readJson(text) as types.RecoveryPlan;
 	}
 
 	/** The requests that would be taken now, and for the others the reason. */
@@ -319,8 +319,8 @@ export function readJob(body: string, runId: string): types.Job {
 }
 
 /** Reads the body of a request to a run as its event, or throws {@link EventRejectedError}. */
-export function requestEvent(kind: 'reply' | 'cancel', body: string): types.Event {
-	return readJson(requestEventJson(kind, body)) as types.Event;
+export function requestEvent(kind: 'reply' | 'cancel', body: string): types.RunEvent {
+	return readJson(requestEventJson(kind, body)) as types.RunEvent;
 }
 
 /** The same as JSON text, in which a response of numbers or objects stays as it was sent; for `applyJson`, `tellJson`. */

@@ -59,7 +59,7 @@ export class Plan {
 if (Symbol.dispose) Object.defineProperty(Plan.prototype, Symbol.dispose, { value: Plan.prototype.free });
 
 /** Makes a plan of a skill and a request, or throws {@link AdmissionError} with every problem. */
-export function admit(manifest: types.Skill, request: types.Document, host: types.HostSettings): Plan {
+export function admit(manifest: types.Skill, request: string | types.RunRequest, host: types.HostSettings): Plan {
 	const parts = [encode(documentText(manifest.runner)), encode(documentText(request))] as const;
 	const [schemas, [engines, limits]] = [schemasOf(manifest), settings(host)];
 	return planOf(call(() => glue.admit(...parts, engines, ...schemas, limits)));

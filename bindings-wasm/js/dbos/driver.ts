@@ -16,7 +16,6 @@ import {
 	type Processes,
 } from '../driver/index.js';
 import {
-	type Event,
 	EventRejectedError,
 	Journal,
 	type JsonInput,
@@ -24,6 +23,7 @@ import {
 	type Receipt,
 	type ReplyOptions,
 	Run,
+	type RunEvent,
 	type Status,
 	type StatusView,
 	type Transition,
@@ -179,7 +179,7 @@ export class DbosDriver {
 	}
 
 	/** Applies any event; a refused request has a receipt with a `code`, what is no event throws `EventRejectedError`. */
-	async tell(runId: string, event: Event): Promise<Transition> {
+	async tell(runId: string, event: RunEvent): Promise<Transition> {
 		return this.#change(runId, telling(event));
 	}
 
