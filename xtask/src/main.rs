@@ -1,5 +1,5 @@
 //! `cargo run --package xtask -- wasm` builds the wasm files of the JavaScript package and their glue; `types` generates the
-//! types of TypeScript, Python and OpenAPI from those of the core.
+//! types of TypeScript, Python and `OpenAPI` from those of the core.
 
 mod types;
 mod wasm;

@@ -155,9 +155,9 @@ impl Model {
         let own = reader.members(schema, None)?;
         let name = reader.owner.to_owned();
         let is_input = reader.is_input;
-        let branches = schema["oneOf"].as_array().filter(|branches| branches.iter().all(is_object));
+        let branches = part(schema, "oneOf").as_array().filter(|branches| branches.iter().all(is_object));
         let Some(branches) = branches else {
-            let body = if is_object(schema) { self.object(&name, own) } else { Body::Alias(reader.kind(schema)?) };
+            let body = if is_object(schema) { object(&name, own) } else { Body::Alias(reader.kind(schema)?) };
             self.definitions.push(Definition { name, doc, is_input, body });
             return Ok(());
         };
@@ -166,12 +166,11 @@ impl Model {
             let word = selecting_word(branch).ok_or_else(|| format!("a form of {name} has no word that selects it"))?;
             let form = tables::variant_name(&name, word).map_or_else(|| pascal_case(word), str::to_owned);
             let members = reader.members(branch, Some(&form))?;
-            match forms.iter_mut().find(|known| known.name == form) {
-                Some(known) => known.join(members),
-                None => {
-                    let doc = tables::doc(&form, "").map_or_else(|| text_of(branch), str::to_owned);
-                    forms.push(Variant { name: form, doc, members });
-                }
+            if let Some(known) = forms.iter_mut().find(|known| known.name == form) {
+                known.join(members);
+            } else {
+                let doc = tables::doc(&form, "").map_or_else(|| text_of(branch), str::to_owned);
+                forms.push(Variant { name: form, doc, members });
             }
         }
         if own.len() > 1 {
@@ -184,37 +183,11 @@ impl Model {
         for Variant { name, doc, mut members } in forms {
             let rest = members.split_off(1);
             members.extend(own.iter().cloned().chain(rest));
-            let body = self.object(&name, members);
+            let body = object(&name, members);
             self.definitions.push(Definition { name, doc, is_input, body });
         }
         self.definitions.push(Definition { name, doc, is_input, body: Body::Alias(Type::Union(names)) });
         Ok(())
-    }
-
-    /// An object, in its forms if it has several.
-    fn object(&self, name: &str, members: Vec<Member>) -> Body {
-        let forms = tables::forms(name);
-        if forms.is_empty() {
-            return Body::Object(members);
-        }
-        let varies = |member: &Member| {
-            forms.iter().any(|form| {
-                let is_mentioned = |names: &[&str]| names.contains(&member.name.as_str());
-                form.is.iter().any(|(name, _)| *name == member.name)
-                    || is_mentioned(form.required)
-                    || is_mentioned(form.optional)
-            })
-        };
-        let (varying, common): (Vec<_>, Vec<_>) = members.into_iter().partition(varies);
-        let forms = forms
-            .iter()
-            .map(|form| Variant {
-                name: form.name.to_owned(),
-                doc: form.doc.to_owned(),
-                members: varying.iter().map(|member| in_form(form, member)).collect(),
-            })
-            .collect();
-        Body::Union { common, forms }
     }
 }
 
@@ -237,8 +210,8 @@ struct Reader<'n> {
 
 impl Reader<'_> {
     fn members(&self, schema: &Value, form: Option<&str>) -> Result<Vec<Member>, String> {
-        let required = schema["required"].as_array().map_or(&[] as &[_], Vec::as_slice);
-        let properties = schema["properties"].as_object();
+        let required = part(schema, "required").as_array().map_or(&[] as &[_], Vec::as_slice);
+        let properties = part(schema, "properties").as_object();
         let mut members = Vec::new();
         for (name, property) in properties.into_iter().flatten() {
             let owners = [form.unwrap_or(self.owner), self.owner];
@@ -325,18 +298,41 @@ impl Reader<'_> {
             "boolean" => Type::Boolean,
             "null" => Type::Null,
             "object" => Type::Members,
-            "array" => Type::List(Box::new(self.kind(&schema["items"])?)),
+            "array" => Type::List(Box::new(self.kind(part(schema, "items"))?)),
             other => return Err(format!("a schema in {} has the unknown type {other}", self.owner)),
         })
     }
 }
 
+/// An object, in its forms if it has several.
+fn object(name: &str, members: Vec<Member>) -> Body {
+    let forms = tables::forms(name);
+    if forms.is_empty() {
+        return Body::Object(members);
+    }
+    let varies = |member: &Member| {
+        forms.iter().any(|form| {
+            let is_mentioned = |names: &[&str]| names.contains(&member.name.as_str());
+            form.is.iter().any(|(name, _)| *name == member.name)
+                || is_mentioned(form.required)
+                || is_mentioned(form.optional)
+        })
+    };
+    let (varying, common): (Vec<_>, Vec<_>) = members.into_iter().partition(varies);
+    let forms = forms
+        .iter()
+        .map(|form| Variant {
+            name: form.name.to_owned(),
+            doc: form.doc.to_owned(),
+            members: varying.iter().map(|member| in_form(form, member)).collect(),
+        })
+        .collect();
+    Body::Union { common, forms }
+}
+
 /// The schemas of all types, by their names in Rust.
 fn schemas(contract: fn(SchemaSettings) -> SchemaSettings) -> Map<String, Value> {
     let mut generator = contract(SchemaSettings::draft2020_12()).into_generator();
-    fn add<T: JsonSchema>(generator: &mut SchemaGenerator) {
-        generator.subschema_for::<T>();
-    }
     for add in [
         add::<types::Event>,
         add::<types::Effect>,
@@ -376,13 +372,18 @@ fn schemas(contract: fn(SchemaSettings) -> SchemaSettings) -> Map<String, Value>
     generator.take_definitions(true)
 }
 
+fn add<T: JsonSchema>(generator: &mut SchemaGenerator) {
+    generator.subschema_for::<T>();
+}
+
+/// The words of a type that has no name in other languages.
 fn words_of<T: JsonSchema>() -> Type {
     let schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>();
-    let schema = Value::from(schema);
-    let of = |branch: &Value| Some((branch["const"].as_str()?.to_owned(), text_of(branch)));
-    let words = schema["oneOf"].as_array().map(|branches| branches.iter().filter_map(of).collect());
+    let schema = &Value::from(schema);
+    let of = |branch: &Value| Some((part(branch, "const").as_str()?.to_owned(), text_of(branch)));
+    let words = part(schema, "oneOf").as_array().map(|branches| branches.iter().filter_map(of).collect());
     Type::Words(words.unwrap_or_else(|| {
-        let only = schema["enum"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let only = part(schema, "enum").as_array().into_iter().flatten().filter_map(Value::as_str);
         only.map(|word| (word.to_owned(), String::new())).collect()
     }))
 }
@@ -439,13 +440,18 @@ fn without_null(kind: Type) -> Type {
     }
 }
 
+/// A part of a schema, null if it is absent.
+fn part<'s>(schema: &'s Value, name: &str) -> &'s Value {
+    schema.get(name).unwrap_or(&Value::Null)
+}
+
 fn is_object(schema: &Value) -> bool {
-    schema["properties"].is_object()
+    part(schema, "properties").is_object()
 }
 
 /// The word by which one form of a tagged type is known.
 fn selecting_word(branch: &Value) -> Option<&str> {
-    branch["properties"].as_object()?.values().find_map(|property| property["const"].as_str())
+    part(branch, "properties").as_object()?.values().find_map(|property| part(property, "const").as_str())
 }
 
 fn pascal_case(word: &str) -> String {
@@ -458,7 +464,7 @@ fn pascal_case(word: &str) -> String {
 
 /// The description of a schema, without links of Rust.
 fn text_of(schema: &Value) -> String {
-    let text = schema["description"].as_str().unwrap_or_default();
+    let text = part(schema, "description").as_str().unwrap_or_default();
     let mut plain = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("[`") {
@@ -471,7 +477,9 @@ fn text_of(schema: &Value) -> String {
         let steps: Vec<_> = link.split("::").filter(|step| *step != "crate").collect();
         let from = steps.iter().position(|step| step.starts_with(char::is_uppercase)).unwrap_or(0);
         let names: Vec<_> = steps.iter().skip(from).map(|step| tables::public_name(step)).collect();
-        plain.push_str(&format!("`{}`", names.join(".")));
+        plain.push('`');
+        plain.push_str(&names.join("."));
+        plain.push('`');
         rest = behind;
     }
     plain.push_str(rest);

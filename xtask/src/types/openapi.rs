@@ -1,4 +1,4 @@
-//! OpenAPI: the schemas of the core's types among those that a service describes by hand.
+//! `OpenAPI`: the schemas of the core's types among those that a service describes by hand.
 
 use serde_json::{Map, Value, json};
 
@@ -10,7 +10,8 @@ use super::model::{Body, Definition, Member, Model, Presence, Type};
 /// A message, if the document cannot be read.
 pub(super) fn emit(model: &Model, document: &str) -> Result<String, String> {
     let mut document: Value = serde_json::from_str(document).map_err(|error| format!("openapi.json: {error}"))?;
-    let schemas = document["components"]["schemas"].take();
+    let place = document.pointer_mut("/components/schemas").ok_or("openapi.json has no schemas")?;
+    let schemas = place.take();
     let is_own = |name: &String| name != LISTED_VIEW && generated(model, name).is_none();
     let mut all: Map<String, Value> = schemas.as_object().cloned().unwrap_or_default();
     all.retain(|name, _| is_own(name));
@@ -36,7 +37,9 @@ pub(super) fn emit(model: &Model, document: &str) -> Result<String, String> {
             all.insert(name.to_owned(), schema);
         }
     }
-    document["components"]["schemas"] = Value::Object(all);
+    if let Some(place) = document.pointer_mut("/components/schemas") {
+        *place = Value::Object(all);
+    }
     let mut text = String::new();
     print(&document, 0, 0, true, &mut text);
     text.push('\n');
@@ -55,8 +58,7 @@ fn generated<'m>(model: &'m Model, name: &str) -> Option<&'m Definition> {
 
 /// Results may be large, and nobody looks at them in a list.
 fn without_result(definition: &Definition) -> Definition {
-    let mut definition = definition.clone();
-    definition.doc = "A status view without the result.".to_owned();
+    let mut definition = Definition { doc: "A status view without the result.".to_owned(), ..definition.clone() };
     if let Body::Union { forms, .. } = &mut definition.body {
         for form in forms {
             form.members.retain(|member| !matches!(member.name.as_str(), "data" | "data_text"));
@@ -115,8 +117,8 @@ fn property(member: &Member) -> Value {
 }
 
 fn describe(mut schema: Value, doc: &str) -> Value {
-    if !doc.is_empty() {
-        schema["description"] = Value::String(doc.replace("\n\n", " "));
+    if let Some(members) = schema.as_object_mut().filter(|_| !doc.is_empty()) {
+        members.insert("description".to_owned(), Value::String(doc.replace("\n\n", " ")));
     }
     schema
 }

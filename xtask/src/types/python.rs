@@ -1,7 +1,7 @@
 //! Python: `TypedDict`s with the documentation of the fields, as Ruff formats them.
 //!
-//! datamodel-code-generator names forms of a union `StatusView1`, drops documentation of the members of a `TypedDict`, and
-//! turns a member that is absent from one form into one of any type.
+//! datamodel-code-generator numbers the forms of unions (`ExplainedCheck1` to `ExplainedCheck23`), adds `None` to every
+//! optional member, and postpones annotations, from which `__required_keys__` is wrong.
 
 use std::fmt::Write;
 
@@ -134,8 +134,8 @@ impl<'m> Emitter<'m> {
 fn exploded(head: &str, kind: &Type, indent: &str) -> String {
     match kind {
         Type::Words(words) => {
-            let words: String = words.iter().map(|(word, _)| format!("\n{indent}    \"{word}\",")).collect();
-            format!("{head}Literal[{words}\n{indent}]")
+            let lines: Vec<_> = words.iter().map(|(word, _)| format!("{indent}    \"{word}\",")).collect();
+            format!("{head}Literal[\n{}\n{indent}]", lines.join("\n"))
         }
         kind => format!("{head}{}", name_of(kind)),
     }

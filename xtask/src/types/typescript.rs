@@ -155,16 +155,9 @@ fn emit_doc(doc: &str, indent: &str, text: &mut String) {
     }
     let _ = writeln!(text, "{indent}/**");
     for line in wrapped(&doc, WIDTH - 4 - indent.len()) {
-        let _ = writeln!(text, "{indent} * {line}").map(|()| ());
+        let _ = writeln!(text, "{}", format!("{indent} * {line}").trim_end());
     }
     let _ = writeln!(text, "{indent} */");
-    trim_line_ends(text);
-}
-
-fn trim_line_ends(text: &mut String) {
-    while let Some(at) = text.find(" \n") {
-        text.remove(at);
-    }
 }
 
 /// A sentence about a type of words, with what each of them means.
