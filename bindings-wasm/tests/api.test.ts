@@ -11,13 +11,13 @@ import {
 	codes,
 	displayText,
 	type Evaluation,
-	type Event,
 	EventRejectedError,
 	evaluateTurn,
 	init,
 	Journal,
 	LoadError,
 	Run,
+	type RunEvent,
 	readRecord,
 	recordJson,
 	replay,
@@ -168,7 +168,7 @@ test('errors carry what happened', () => {
 	const run = waitingRun();
 	const known = new Set(codes().map(({ code }) => code));
 	for (const [kind, code, call] of [
-		[AdmissionError, 'EXECUTION_MODE_INVALID', () => planOf({ request: { execution_mode: 'both' } })],
+		[AdmissionError, 'EXECUTION_MODE_INVALID', () => planOf({ request: { execution_mode: 'both' as 'auto' } })],
 		[EventRejectedError, 'EVENT_MALFORMED', () => run.applyJson('{', 3)],
 		[EventRejectedError, 'EVENT_UNKNOWN_ATTEMPT', () => run.apply({ type: 'turn_finished', attempt_number: 9 }, 3)],
 		[LoadError, 'SNAPSHOT_INVALID', () => Run.fromJson('{}')],
@@ -182,9 +182,8 @@ test('errors carry what happened', () => {
 		assert.ok(error.message.length > 0 && known.has(code));
 		assert.match(String(error.stack), new RegExp(kind.name));
 	}
-	const refused = thrown(() =>
-		admit({ runner: {} }, { run_id: '!', engine: 'nobody', colour: 1 }, HOST),
-	) as AdmissionError;
+	const request = { run_id: '!', engine: 'nobody', colour: 1 };
+	const refused = thrown(() => admit({ runner: {} }, request, HOST)) as AdmissionError;
 	const paths = refused.details.map(({ path }) => path);
 	for (const path of ['request/run_id', 'request/engine', 'request/colour']) assert.ok(paths.includes(path));
 	const cut = thrown(() => Run.fromJson(run.toJson().slice(0, -1))) as LoadError;
@@ -223,7 +222,7 @@ test('text stays as it was written', () => {
 });
 
 test('an event as an object is its JSON text', () => {
-	const event: Event = {
+	const event: RunEvent = {
 		type: 'turn_finished',
 		attempt_number: 1,
 		output: { answer: 1, n: [1e21, -0, 2 ** 60, 5e-324] },
@@ -233,7 +232,7 @@ test('an event as an object is its JSON text', () => {
 	byText.applyJson(JSON.stringify(event), 5);
 	assert.equal(byData.toJson(), byText.toJson());
 	// JavaScript writes this number as an integer of more than 64 bits.
-	const large: Event = { type: 'turn_finished', attempt_number: 1, output: [1e20] };
+	const large: RunEvent = { type: 'turn_finished', attempt_number: 1, output: [1e20] };
 	assert.equal(
 		malformed(() => runningRun().apply(large, 5)).message,
 		malformed(() => runningRun().applyJson(JSON.stringify(large), 5)).message,
@@ -288,7 +287,7 @@ test('a journal by lines replays', () => {
 	const plan = planOf();
 	const [run, created] = Run.create(plan, 0);
 	const told = [created];
-	const events: Event[] = [
+	const events: RunEvent[] = [
 		{ type: 'slot_granted', slot_id: 'r1/s1' },
 		{ type: 'turn_finished', attempt_number: 1, text: 'Which file?' },
 		{ type: 'cancel', reason: 'größer\n✓' },

@@ -6,11 +6,12 @@ import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import type { Skill } from 'turnlatch';
 import type * as breakable from './breakable.js';
 import { PACKAGE } from './files.js';
 
 const WAYS: breakable.Way[] = ['panic', 'recursion', 'large_frames', 'allocation'];
-const SKILL = { runner: { execution_modes: ['auto', 'interactive'] } };
+const SKILL: Skill = { runner: { execution_modes: ['auto', 'interactive'] } };
 /** The builds and what is left of a panic in each: Node's tells its message, those for browsers only that there was one. */
 const FORMS = [
 	{ form: 'wasm-breakable', said: /broken on purpose/ },

@@ -10,7 +10,7 @@ import { planOf, SCHEMA, waitingRun } from './support.js';
 const DONE = '{"answer": 42, "__SKILL_DONE__": true}';
 
 function slimPlan(): slim.Plan {
-	const request = { run_id: 'r1', engine: 'codex', execution_mode: 'interactive' };
+	const request: full.RunRequest = { run_id: 'r1', engine: 'codex', execution_mode: 'interactive' };
 	const runner = JSON.stringify({ execution_modes: ['interactive'] });
 	return slim.admit({ runner }, request, { engines: ['codex'] });
 }
