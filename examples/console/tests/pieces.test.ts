@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { admit, evaluateTurn } from 'turnlatch';
+import { admit, evaluateTurn, type RunRequest } from 'turnlatch';
 import { choicesOf, EMPTY, responseOf } from '../src/model/draft.js';
 import { EventParser, type StreamEvent } from '../src/model/event-parser.js';
 import { jsonText } from '../src/model/exact-json.js';
@@ -59,7 +59,7 @@ test('a job is sent as it was typed, to the last digit', () => {
 
 test('the output that a decision was about is found in the text, or nothing is', () => {
 	const output_schema = { type: 'object', required: ['file'], properties: { file: { type: 'string' } } };
-	const request = { run_id: 'r', engine: 'e', execution_mode: 'interactive' };
+	const request: RunRequest = { run_id: 'r', engine: 'e', execution_mode: 'interactive' };
 	const plan = admit({ runner: { execution_modes: ['interactive'] }, output_schema }, request, { engines: ['e'] });
 	const found = (turn: object): string | undefined => {
 		const { decision } = evaluateTurn(plan, turn);

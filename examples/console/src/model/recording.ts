@@ -1,7 +1,7 @@
 /** A recorded run: every moment of it can be looked at again. */
 
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
-import { Run, type Step } from 'turnlatch';
+import { Run, type TimelineEntry } from 'turnlatch';
 import type { RunRecord, RunSource } from './run-source.js';
 
 /** A copy is kept at every so many steps, so that no moment is far from one. */
@@ -9,7 +9,7 @@ const STRIDE = 32;
 
 export class Recording {
 	readonly runId: string;
-	readonly steps: readonly Step[];
+	readonly steps: readonly TimelineEntry[];
 	/** Which step was the last to happen: what the slider moves. */
 	readonly position = signal(0);
 	readonly run: ReadonlySignal<Run>;
