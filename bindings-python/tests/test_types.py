@@ -163,3 +163,10 @@ def test_every_format_of_a_stream_was_seen() -> None:
     steps = [step for path in vector_files() for vector in read_vectors(path) for step in vector.get("steps", [])]
     seen = {step[kind]["format"] for step in steps for kind in ("stream", "feed") if "format" in step.get(kind, {})}
     assert set(get_args(types.StreamFormat)) <= seen
+
+
+def test_pydantic_can_read_the_types_on_every_python() -> None:
+    """It takes no ``TypedDict`` of ``typing`` below 3.12, and needs to know which members are required."""
+    assert types.StartTurn.__required_keys__ == {"type", "id", "attempt_number", "slot_id"}
+    assert types.StartTurn.__optional_keys__ == {"resume"}
+    assert type(types.StartTurn).__module__ == ("typing" if sys.version_info >= (3, 12) else "typing_extensions")

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     Absent: TypeAlias = NoReturn
 else:
     Absent = None
-"""The type of a member that only other forms of the same data have. Checkers know that it cannot be read, so that
-`view["error"]` is an error and `view.get("error")` an error or `None`, also before the form is known. pydantic takes no
-`NoReturn`; to it the member is `None`."""
+"""The type of a member that only other forms of the same data have. Checkers know that there is nothing to read: before the
+form is known, `view["error"]` is a `RunError` for them, and `view.get("error")` is one or `None`. pydantic takes no
+`NoReturn`; for it the member is `None`.
+"""
 
 Json: TypeAlias = Any
 """JSON data. It is `Any`, because a union would have to be taken apart at every step into it."""

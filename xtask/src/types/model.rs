@@ -112,11 +112,30 @@ impl Model {
             let doc = tables::doc(name, "").map_or_else(|| text_of(schema), str::to_owned);
             model.add(&reader, doc, schema)?;
         }
+        model.check_docs()?;
         Ok(model)
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&Definition> {
         self.definitions.iter().find(|definition| definition.name == name)
+    }
+
+    /// Editors show the sentence of a member, so each has one; only words that select a form explain themselves.
+    fn check_docs(&self) -> Result<(), String> {
+        for definition in &self.definitions {
+            let members: Vec<&Member> = match &definition.body {
+                Body::Alias(_) => Vec::new(),
+                Body::Object(members) => members.iter().collect(),
+                Body::Union { common, forms } => {
+                    common.iter().chain(forms.iter().flat_map(|form| &form.members)).collect()
+                }
+            };
+            let is_plain = |member: &&&Member| !matches!(member.kind, Type::Words(_)) && member.doc.is_empty();
+            if let Some(member) = members.iter().find(is_plain) {
+                return Err(format!("`{}.{}` has no documentation", definition.name, member.name));
+            }
+        }
+        Ok(())
     }
 
     /// Types that follow from others, or are a list of words that Rust has as plain strings.
