@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     Absent: TypeAlias = NoReturn
 else:
     Absent = None
-"""The type of a member that only other forms of the same data have. Checkers know that there is nothing to read: before the
-form is known, `view["error"]` is a `RunError` for them, and `view.get("error")` is one or `None`. pydantic takes no
+"""The type of a member that only other forms of the same data have. Checkers know that there is nothing to read: before
+the form is known, `view["error"]` is a `RunError` for them, and `view.get("error")` is one or `None`. pydantic takes no
 `NoReturn`; for it the member is `None`.
 """
 
