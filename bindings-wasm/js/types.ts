@@ -524,6 +524,8 @@ export interface Said {
 
 /** What every `TurnReport` has. */
 interface TurnReportBase {
+	/** The turn that finished. */
+	attempt_number?: number | bigint | undefined;
 	/** The slot it ran in; distinguishes a retried turn from the one before it. */
 	slot_id?: string | undefined;
 	/** Why the turn failed, as a code such as `TIMEOUT` or `AUTH_REQUIRED`, whatever the exit code was. */
@@ -540,8 +542,6 @@ interface TurnReportBase {
 
 /** A turn that left the assistant's text. */
 export interface TextTurnReport extends TurnReportBase {
-	/** The turn that finished. */
-	attempt_number?: number | bigint | undefined;
 	/** The process's exit code; absent counts as 0 (a sticky process stays alive). */
 	exit_code?: number | bigint | undefined;
 	output?: undefined;
@@ -553,8 +553,6 @@ export interface TextTurnReport extends TurnReportBase {
 
 /** A turn that left messages. */
 export interface MessagesTurnReport extends TurnReportBase {
-	/** The turn that finished. */
-	attempt_number?: number | bigint | undefined;
 	/** The process's exit code; absent counts as 0 (a sticky process stays alive). */
 	exit_code?: number | bigint | undefined;
 	output?: undefined;
@@ -566,8 +564,6 @@ export interface MessagesTurnReport extends TurnReportBase {
 
 /** A turn whose output the host already has. */
 export interface OutputTurnReport extends TurnReportBase {
-	/** The turn that finished. */
-	attempt_number?: number | bigint | undefined;
 	/** The process's exit code; absent counts as 0 (a sticky process stays alive). */
 	exit_code?: number | bigint | undefined;
 	/** The output as a JSON value the host already has. At most one of `output`, `messages` and `text`; null is none. */
@@ -579,8 +575,6 @@ export interface OutputTurnReport extends TurnReportBase {
 
 /** A turn of which the core decodes what the process printed. The exit code is in the stream. */
 export interface StreamTurnReport extends TurnReportBase {
-	/** The turn that finished. */
-	attempt_number?: number | bigint | undefined;
 	exit_code?: undefined;
 	output?: undefined;
 	messages?: undefined;
@@ -593,8 +587,6 @@ export interface StreamTurnReport extends TurnReportBase {
 
 /** A turn that left nothing. */
 export interface EmptyTurnReport extends TurnReportBase {
-	/** The turn that finished. */
-	attempt_number?: number | bigint | undefined;
 	/** The process's exit code; absent counts as 0 (a sticky process stays alive). */
 	exit_code?: number | bigint | undefined;
 	output?: undefined;
@@ -615,6 +607,7 @@ export interface SlotGranted {
 
 /** What every `TurnFinished` has. */
 interface TurnFinishedBase {
+	type: 'turn_finished';
 	/** The turn that finished. */
 	attempt_number: number | bigint;
 	/** The slot it ran in; distinguishes a retried turn from the one before it. */
@@ -631,9 +624,8 @@ interface TurnFinishedBase {
 	diagnostics?: readonly Note[] | undefined;
 }
 
-/** A turn is over that left the assistant's text. */
+/** A turn that left the assistant's text. */
 export interface TextTurnFinished extends TurnFinishedBase {
-	type: 'turn_finished';
 	/** The process's exit code; absent counts as 0 (a sticky process stays alive). */
 	exit_code?: number | bigint | undefined;
 	output?: undefined;
@@ -643,9 +635,8 @@ export interface TextTurnFinished extends TurnFinishedBase {
 	stream?: undefined;
 }
 
-/** A turn is over that left messages. */
+/** A turn that left messages. */
 export interface MessagesTurnFinished extends TurnFinishedBase {
-	type: 'turn_finished';
 	/** The process's exit code; absent counts as 0 (a sticky process stays alive). */
 	exit_code?: number | bigint | undefined;
 	output?: undefined;
@@ -655,9 +646,8 @@ export interface MessagesTurnFinished extends TurnFinishedBase {
 	stream?: undefined;
 }
 
-/** A turn is over whose output the host already has. */
+/** A turn whose output the host already has. */
 export interface OutputTurnFinished extends TurnFinishedBase {
-	type: 'turn_finished';
 	/** The process's exit code; absent counts as 0 (a sticky process stays alive). */
 	exit_code?: number | bigint | undefined;
 	/** The output as a JSON value the host already has. At most one of `output`, `messages` and `text`; null is none. */
@@ -667,9 +657,8 @@ export interface OutputTurnFinished extends TurnFinishedBase {
 	stream?: undefined;
 }
 
-/** A turn is over of which the core decodes what the process printed. The exit code is in the stream. */
+/** A turn of which the core decodes what the process printed. The exit code is in the stream. */
 export interface StreamTurnFinished extends TurnFinishedBase {
-	type: 'turn_finished';
 	exit_code?: undefined;
 	output?: undefined;
 	messages?: undefined;
@@ -680,9 +669,8 @@ export interface StreamTurnFinished extends TurnFinishedBase {
 	stream: TurnStream;
 }
 
-/** A turn is over that left nothing. */
+/** A turn that left nothing. */
 export interface EmptyTurnFinished extends TurnFinishedBase {
-	type: 'turn_finished';
 	/** The process's exit code; absent counts as 0 (a sticky process stays alive). */
 	exit_code?: number | bigint | undefined;
 	output?: undefined;

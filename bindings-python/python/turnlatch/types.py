@@ -531,6 +531,8 @@ class Said(TypedDict):
 class _TurnReportBase(TypedDict):
     """What every `TurnReport` has."""
 
+    attempt_number: NotRequired[int]
+    """The turn that finished."""
     slot_id: NotRequired[str]
     """The slot it ran in; distinguishes a retried turn from the one before it."""
     failure_reason: NotRequired[OpenCode]
@@ -548,8 +550,6 @@ class _TurnReportBase(TypedDict):
 class TextTurnReport(_TurnReportBase):
     """A turn that left the assistant's text."""
 
-    attempt_number: NotRequired[int]
-    """The turn that finished."""
     exit_code: NotRequired[int]
     """The process's exit code; absent counts as 0 (a sticky process stays alive)."""
     output: NotRequired[Absent]
@@ -562,8 +562,6 @@ class TextTurnReport(_TurnReportBase):
 class MessagesTurnReport(_TurnReportBase):
     """A turn that left messages."""
 
-    attempt_number: NotRequired[int]
-    """The turn that finished."""
     exit_code: NotRequired[int]
     """The process's exit code; absent counts as 0 (a sticky process stays alive)."""
     output: NotRequired[Absent]
@@ -576,8 +574,6 @@ class MessagesTurnReport(_TurnReportBase):
 class OutputTurnReport(_TurnReportBase):
     """A turn whose output the host already has."""
 
-    attempt_number: NotRequired[int]
-    """The turn that finished."""
     exit_code: NotRequired[int]
     """The process's exit code; absent counts as 0 (a sticky process stays alive)."""
     output: Json
@@ -590,8 +586,6 @@ class OutputTurnReport(_TurnReportBase):
 class StreamTurnReport(_TurnReportBase):
     """A turn of which the core decodes what the process printed. The exit code is in the stream."""
 
-    attempt_number: NotRequired[int]
-    """The turn that finished."""
     exit_code: NotRequired[Absent]
     output: NotRequired[Absent]
     messages: NotRequired[Absent]
@@ -604,8 +598,6 @@ class StreamTurnReport(_TurnReportBase):
 class EmptyTurnReport(_TurnReportBase):
     """A turn that left nothing."""
 
-    attempt_number: NotRequired[int]
-    """The turn that finished."""
     exit_code: NotRequired[int]
     """The process's exit code; absent counts as 0 (a sticky process stays alive)."""
     output: NotRequired[Absent]
@@ -629,6 +621,7 @@ class SlotGranted(TypedDict):
 class _TurnFinishedBase(TypedDict):
     """What every `TurnFinished` has."""
 
+    type: Literal["turn_finished"]
     attempt_number: int
     """The turn that finished."""
     slot_id: NotRequired[str]
@@ -646,9 +639,8 @@ class _TurnFinishedBase(TypedDict):
 
 
 class TextTurnFinished(_TurnFinishedBase):
-    """A turn is over that left the assistant's text."""
+    """A turn that left the assistant's text."""
 
-    type: Literal["turn_finished"]
     exit_code: NotRequired[int]
     """The process's exit code; absent counts as 0 (a sticky process stays alive)."""
     output: NotRequired[Absent]
@@ -659,9 +651,8 @@ class TextTurnFinished(_TurnFinishedBase):
 
 
 class MessagesTurnFinished(_TurnFinishedBase):
-    """A turn is over that left messages."""
+    """A turn that left messages."""
 
-    type: Literal["turn_finished"]
     exit_code: NotRequired[int]
     """The process's exit code; absent counts as 0 (a sticky process stays alive)."""
     output: NotRequired[Absent]
@@ -672,9 +663,8 @@ class MessagesTurnFinished(_TurnFinishedBase):
 
 
 class OutputTurnFinished(_TurnFinishedBase):
-    """A turn is over whose output the host already has."""
+    """A turn whose output the host already has."""
 
-    type: Literal["turn_finished"]
     exit_code: NotRequired[int]
     """The process's exit code; absent counts as 0 (a sticky process stays alive)."""
     output: Json
@@ -685,9 +675,8 @@ class OutputTurnFinished(_TurnFinishedBase):
 
 
 class StreamTurnFinished(_TurnFinishedBase):
-    """A turn is over of which the core decodes what the process printed. The exit code is in the stream."""
+    """A turn of which the core decodes what the process printed. The exit code is in the stream."""
 
-    type: Literal["turn_finished"]
     exit_code: NotRequired[Absent]
     output: NotRequired[Absent]
     messages: NotRequired[Absent]
@@ -698,9 +687,8 @@ class StreamTurnFinished(_TurnFinishedBase):
 
 
 class EmptyTurnFinished(_TurnFinishedBase):
-    """A turn is over that left nothing."""
+    """A turn that left nothing."""
 
-    type: Literal["turn_finished"]
     exit_code: NotRequired[int]
     """The process's exit code; absent counts as 0 (a sticky process stays alive)."""
     output: NotRequired[Absent]

@@ -97,18 +97,18 @@ impl Model {
     pub(super) fn of_the_core() -> Result<Model, String> {
         let (written, read) = (schemas(SchemaSettings::for_serialize), schemas(SchemaSettings::for_deserialize));
         let mut model = Model { definitions: Vec::new() };
-        for rust in tables::ORDER.into_iter().chain(tables::VIEWS) {
-            let is_input = tables::INPUTS.contains(&rust);
+        for rust in tables::ORDER {
+            let is_input = tables::INPUTS.contains(rust);
             let name = tables::public_name(rust);
             if let Some(definition) = model.derived(name) {
                 model.definitions.push(definition);
                 continue;
             }
             // The body of a reply is the event without its name.
-            let schema_name = if rust == "ReplyBody" { "Reply" } else { rust };
+            let schema_name = if *rust == "ReplyBody" { "Reply" } else { rust };
             let schemas = if is_input { &read } else { &written };
             let schema = schemas.get(schema_name).ok_or_else(|| format!("there is no schema of {schema_name}"))?;
-            let reader = Reader { owner: name, is_input };
+            let reader = Reader { owner: name, is_input, schemas };
             let doc = tables::doc(name, "").map_or_else(|| text_of(schema), str::to_owned);
             model.add(&reader, doc, schema)?;
         }
@@ -225,6 +225,8 @@ impl Variant {
 struct Reader<'n> {
     owner: &'n str,
     is_input: bool,
+    /// All schemas, by their names in Rust.
+    schemas: &'n Map<String, Value>,
 }
 
 impl Reader<'_> {
@@ -236,7 +238,8 @@ impl Reader<'_> {
             let owners = [form.unwrap_or(self.owner), self.owner];
             let given = owners.iter().find_map(|owner| tables::member_type(owner, name));
             let mut kind = given.map_or_else(|| self.kind(property), Ok)?;
-            let presence = if required.iter().any(|required| required == name) {
+            let presence = if required.iter().any(|required| required == name) && !tables::has_default(self.owner, name)
+            {
                 Presence::Required
             } else {
                 kind = without_null(kind);
@@ -265,19 +268,11 @@ impl Reader<'_> {
         let Some(members) = schema.as_object() else { return Ok(Type::Json) };
         if let Some(reference) = members.get("$ref").and_then(Value::as_str) {
             let name = reference.rsplit('/').next().unwrap_or(reference);
-            return Ok(match name {
-                "Timestamp" => Type::Integer,
-                // Words that have no name of their own in other languages.
-                "CheckResult" => words_of::<types::CheckResult>(),
-                "Marker" => words_of::<types::Marker>(),
-                "Notification" => words_of::<types::Notification>(),
-                "OutputState" => words_of::<types::OutputState>(),
-                "Perform" => words_of::<hosting::Perform>(),
-                "ReceiptKind" => words_of::<types::ReceiptKind>(),
-                "Source" => words_of::<types::Source>(),
-                "Verdict" => words_of::<types::Verdict>(),
-                other => Type::Name(tables::public_name(other).to_owned()),
-            });
+            if tables::ORDER.contains(&name) {
+                return Ok(Type::Name(tables::public_name(name).to_owned()));
+            }
+            // What has no name of its own in other languages: times, and a few words.
+            return self.kind(self.schemas.get(name).ok_or_else(unknown)?);
         }
         if let Some(constant) = members.get("const") {
             return match constant {
@@ -341,7 +336,7 @@ fn object(name: &str, members: Vec<Member>) -> Body {
     let forms = forms
         .iter()
         .map(|form| Variant {
-            name: form.name.to_owned(),
+            name: tables::form_name(name, form),
             doc: form.doc.to_owned(),
             members: varying.iter().map(|member| in_form(form, member)).collect(),
         })
@@ -393,18 +388,6 @@ fn schemas(contract: fn(SchemaSettings) -> SchemaSettings) -> Map<String, Value>
 
 fn add<T: JsonSchema>(generator: &mut SchemaGenerator) {
     generator.subschema_for::<T>();
-}
-
-/// The words of a type that has no name in other languages.
-fn words_of<T: JsonSchema>() -> Type {
-    let schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>();
-    let schema = &Value::from(schema);
-    let of = |branch: &Value| Some((part(branch, "const").as_str()?.to_owned(), text_of(branch)));
-    let words = part(schema, "oneOf").as_array().map(|branches| branches.iter().filter_map(of).collect());
-    Type::Words(words.unwrap_or_else(|| {
-        let only = part(schema, "enum").as_array().into_iter().flatten().filter_map(Value::as_str);
-        only.map(|word| (word.to_owned(), String::new())).collect()
-    }))
 }
 
 /// A member as it is in one form of a union.

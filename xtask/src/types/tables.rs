@@ -3,7 +3,7 @@
 use super::model::Type;
 
 /// The types that are generated, by their names in Rust, in the order of the files.
-pub(super) const ORDER: [&str; 63] = [
+pub(super) const ORDER: &[&str] = &[
     "Code",
     "OpenCode",
     "CodeKind",
@@ -67,12 +67,15 @@ pub(super) const ORDER: [&str; 63] = [
     "RecoveryPlan",
     "AllowedRequest",
     "Allowed",
+    "TimelineEntry",
+    "DecisionSummary",
+    "Observation",
+    "Explanation",
+    "WhyNot",
 ];
-/// And the last of them, which use many of the others.
-pub(super) const VIEWS: [&str; 5] = ["TimelineEntry", "DecisionSummary", "Observation", "Explanation", "WhyNot"];
 
 /// What hosts and users write; the core reads it, and it may be written in more ways than it is read.
-pub(super) const INPUTS: [&str; 14] = [
+pub(super) const INPUTS: &[&str] = &[
     "InteractiveProfile",
     "RunnerManifest",
     "RuntimeOptions",
@@ -186,49 +189,61 @@ pub(super) struct Form {
     pub(super) optional: &'static [&'static str],
 }
 
+/// The name of one form of a type.
+pub(super) fn form_name(of: &str, form: &Form) -> String {
+    match of {
+        "AllowedRequest" => form.name.to_owned(),
+        of => format!("{}{of}", form.name),
+    }
+}
+
+/// Whether a member that the core requires is added where it is absent: a report by itself is of the first attempt.
+pub(super) fn has_default(owner: &str, member: &str) -> bool {
+    matches!((owner, member), ("TurnReport", "attempt_number"))
+}
+
 /// The forms of a type. A member that some forms mention, and a form does not, is absent from that.
 pub(super) fn forms(name: &str) -> &'static [Form] {
     match name {
         "Receipt" => RECEIPT,
         "StatusView" => STATUS_VIEW,
         "AllowedRequest" => ALLOWED_REQUEST,
-        "TurnReport" => TURN_REPORT,
-        "TurnFinished" => TURN_FINISHED,
+        "TurnFinished" | "TurnReport" => TURN,
         _ => &[],
     }
 }
 
 const RECEIPT: &[Form] = &[
     Form {
-        name: "AcceptedReceipt",
+        name: "Accepted",
         doc: "The reply was taken, now or before.",
         is: &[("kind", &["accepted", "duplicate"])],
         required: &["interaction_id"],
         optional: &[],
     },
     Form {
-        name: "CanceledReceipt",
+        name: "Canceled",
         doc: "The run was canceled.",
         is: &[("kind", &["canceled"])],
         required: &[],
         optional: &[],
     },
     Form {
-        name: "RefusedReceipt",
+        name: "Refused",
         doc: "The reply was refused.",
         is: &[("kind", &["conflict", "not_waiting", "unknown", "not_interactive", "too_large"])],
         required: &["code", "message", "interaction_id"],
         optional: &["pending_interaction_id"],
     },
     Form {
-        name: "StaleReceipt",
+        name: "Stale",
         doc: "The reply came too late: its question had been resolved before.",
         is: &[("kind", &["stale"])],
         required: &["code", "message", "interaction_id", "resolved"],
         optional: &["pending_interaction_id"],
     },
     Form {
-        name: "AlreadyEndedReceipt",
+        name: "AlreadyEnded",
         doc: "There was nothing left to cancel.",
         is: &[("kind", &["already_ended"])],
         required: &["code", "message"],
@@ -238,28 +253,28 @@ const RECEIPT: &[Form] = &[
 
 const STATUS_VIEW: &[Form] = &[
     Form {
-        name: "ActiveStatusView",
+        name: "Active",
         doc: "A run that is queued or running.",
         is: &[("status", &["queued", "running"])],
         required: &[],
         optional: &[],
     },
     Form {
-        name: "WaitingStatusView",
+        name: "Waiting",
         doc: "A run that waits for the user.",
         is: &[("status", &["waiting_user"])],
         required: &["pending_interaction_id"],
         optional: &[],
     },
     Form {
-        name: "SucceededStatusView",
+        name: "Succeeded",
         doc: "A run that ended well.",
         is: &[("status", &["succeeded"])],
         required: &[],
         optional: &["data", "data_text"],
     },
     Form {
-        name: "FailedStatusView",
+        name: "Failed",
         doc: "A run that ended without success.",
         is: &[("status", &["failed", "canceled"])],
         required: &["error"],
@@ -291,78 +306,35 @@ const ALLOWED_REQUEST: &[Form] = &[
     },
 ];
 
-const TURN_REPORT: &[Form] = &[
+/// A report and the event that has one, with at most one content.
+const TURN: &[Form] = &[
     Form {
-        name: "TextTurnReport",
+        name: "Text",
         doc: "A turn that left the assistant's text.",
         is: &[],
         required: &["text"],
-        optional: &["attempt_number", "exit_code"],
+        optional: &["exit_code"],
     },
     Form {
-        name: "MessagesTurnReport",
+        name: "Messages",
         doc: "A turn that left messages.",
         is: &[],
         required: &["messages"],
-        optional: &["attempt_number", "exit_code"],
+        optional: &["exit_code"],
     },
     Form {
-        name: "OutputTurnReport",
+        name: "Output",
         doc: "A turn whose output the host already has.",
         is: &[],
         required: &["output"],
-        optional: &["attempt_number", "exit_code"],
+        optional: &["exit_code"],
     },
     Form {
-        name: "StreamTurnReport",
+        name: "Stream",
         doc: "A turn of which the core decodes what the process printed. The exit code is in the stream.",
         is: &[],
         required: &["stream"],
-        optional: &["attempt_number"],
-    },
-    Form {
-        name: "EmptyTurnReport",
-        doc: "A turn that left nothing.",
-        is: &[],
-        required: &[],
-        optional: &["attempt_number", "exit_code"],
-    },
-];
-
-const TURN_FINISHED: &[Form] = &[
-    Form {
-        name: "TextTurnFinished",
-        doc: "A turn is over that left the assistant's text.",
-        is: &[("type", &["turn_finished"])],
-        required: &["text"],
-        optional: &["exit_code"],
-    },
-    Form {
-        name: "MessagesTurnFinished",
-        doc: "A turn is over that left messages.",
-        is: &[("type", &["turn_finished"])],
-        required: &["messages"],
-        optional: &["exit_code"],
-    },
-    Form {
-        name: "OutputTurnFinished",
-        doc: "A turn is over whose output the host already has.",
-        is: &[("type", &["turn_finished"])],
-        required: &["output"],
-        optional: &["exit_code"],
-    },
-    Form {
-        name: "StreamTurnFinished",
-        doc: "A turn is over of which the core decodes what the process printed. The exit code is in the stream.",
-        is: &[("type", &["turn_finished"])],
-        required: &["stream"],
         optional: &[],
     },
-    Form {
-        name: "EmptyTurnFinished",
-        doc: "A turn is over that left nothing.",
-        is: &[("type", &["turn_finished"])],
-        required: &[],
-        optional: &["exit_code"],
-    },
+    Form { name: "Empty", doc: "A turn that left nothing.", is: &[], required: &[], optional: &["exit_code"] },
 ];
