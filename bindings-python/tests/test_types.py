@@ -28,6 +28,13 @@ QUERIES: dict[str, Any] = {
     "codes": list[types.CodeInfo],
     "why_not": types.WhyNot,
     "allowed": types.Allowed,
+    "timeline": list[types.TimelineEntry],
+    "observed": types.Observation | None,
+    "due": types.EffectStatus,
+    "given_up": types.RetriesExhausted,
+    "after_restart": types.RecoveryPlan,
+    "describe_skill": types.SkillView,
+    "unreadable_report": types.TurnFinished,
 }
 
 

@@ -176,7 +176,7 @@ impl Model {
         let is_input = reader.is_input;
         let branches = part(schema, "oneOf").as_array().filter(|branches| branches.iter().all(is_object));
         let Some(branches) = branches else {
-            let body = if is_object(schema) { object(&name, own) } else { Body::Alias(reader.kind(schema)?) };
+            let body = if is_object(schema) { object(&name, own)? } else { Body::Alias(reader.kind(schema)?) };
             self.definitions.push(Definition { name, doc, is_input, body });
             return Ok(());
         };
@@ -202,7 +202,7 @@ impl Model {
         for Variant { name, doc, mut members } in forms {
             let rest = members.split_off(1);
             members.extend(own.iter().cloned().chain(rest));
-            let body = object(&name, members);
+            let body = object(&name, members)?;
             self.definitions.push(Definition { name, doc, is_input, body });
         }
         self.definitions.push(Definition { name, doc, is_input, body: Body::Alias(Type::Union(names)) });
@@ -319,10 +319,17 @@ impl Reader<'_> {
 }
 
 /// An object, in its forms if it has several.
-fn object(name: &str, members: Vec<Member>) -> Body {
+fn object(name: &str, members: Vec<Member>) -> Result<Body, String> {
     let forms = tables::forms(name);
     if forms.is_empty() {
-        return Body::Object(members);
+        return Ok(Body::Object(members));
+    }
+    let mentioned =
+        forms.iter().flat_map(|form| form.is.iter().map(|(name, _)| name).chain(form.required).chain(form.optional));
+    for mentioned in mentioned {
+        if members.iter().all(|member| member.name != *mentioned) {
+            return Err(format!("the forms of {name} mention `{mentioned}`, which is no member"));
+        }
     }
     let varies = |member: &Member| {
         forms.iter().any(|form| {
@@ -341,7 +348,7 @@ fn object(name: &str, members: Vec<Member>) -> Body {
             members: varying.iter().map(|member| in_form(form, member)).collect(),
         })
         .collect();
-    Body::Union { common, forms }
+    Ok(Body::Union { common, forms })
 }
 
 /// The schemas of all types, by their names in Rust.
