@@ -97,8 +97,8 @@ class Engine:
             await asyncio.sleep(_FREE_SLOTS_SEC)
 
     def _is_failure(self, record: logging.LogRecord) -> bool:
-        """Whether DBOS logs a failure. It also logs turns that are canceled while their end is written down, and threads
-        that still wait for a workflow's outcome when the engine closes; other workers continue those workflows.
+        """Whether DBOS logs a failure. It also logs turns that are canceled while their end is written down, and
+        threads that still wait for a workflow's outcome when the engine closes; other workers continue those workflows.
         """
         cause = record.exc_info[1] if record.exc_info else None
         if isinstance(cause, error.DBOSAwaitedWorkflowCancelledError):
