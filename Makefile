@@ -297,7 +297,6 @@ test-under-load: test-hosts setup-services ## The tests of hosts, and of service
 # Chromium has to be there; CHROMIUM names it if it is not where systems put it. Python has to be there for the files that
 # both packages share.
 test-js: setup-js setup-python suites conformance differential-scripts
-	$(CARGO) run --quiet --locked --profile xtask --package xtask -- wasm --breakable
 	cd bindings-wasm && $(NO_CERTIFICATES) node scripts/test.mjs
 	cd bindings-wasm && node scripts/consumers.mjs
 

@@ -9,9 +9,8 @@ fn main() -> ExitCode {
     let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["wasm"] => wasm::package(),
         ["wasm", "--slim"] => wasm::slim(),
-        ["wasm", "--breakable"] => wasm::breakable(),
         ["wasm", "--limit"] => wasm::limit(),
-        _ => Err("usage: cargo run --package xtask -- wasm [--slim | --breakable | --limit]".to_owned()),
+        _ => Err("usage: cargo run --package xtask -- wasm [--slim | --limit]".to_owned()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

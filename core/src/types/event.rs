@@ -188,7 +188,10 @@ impl Event {
         let Event::TurnFinished(report) = &mut self else {
             return Err(EventRejected::malformed("only `turn_finished` has a text"));
         };
-        report.text = Some(text.to_owned());
+        match &mut report.stream {
+            Some(stream) => text.clone_into(&mut stream.stdout),
+            None => report.text = Some(text.to_owned()),
+        }
         self.check_form()?;
         Ok(self)
     }
