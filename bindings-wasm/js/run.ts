@@ -180,13 +180,13 @@ export class Run {
 	/** Whether an effect is still to be performed; `failed` are those of this run that are tried again later. */
 	due(effect: types.Effect, failed: readonly types.Effect[] = []): types.Due {
 		const [bytes, others] = [encode(eventText(effect)), encode(eventText(failed))];
-		return this.#held.call((run) => run.due(bytes, others));
+		return this.#asHost('due', (run) => run.due(bytes, others));
 	}
 
 	/** What becomes of an effect that failed too often; `begun` says that it may have happened in part. */
 	givenUp(effect: types.Effect, begun: boolean): types.GivenUp {
 		const bytes = encode(eventText(effect));
-		return this.#held.call((run) => run.givenUp(bytes, begun));
+		return this.#asHost('givenUp', (run) => run.givenUp(bytes, begun));
 	}
 
 	/** How to continue with a run that was loaded after a restart, from what the host still has of it. */
@@ -194,7 +194,7 @@ export class Run {
 		const { process_alive = false, begun, slot_lost = false } = found;
 		// Guessing it would start a turn twice, or never.
 		if (typeof begun !== 'boolean') throw new TypeError('afterRestart needs `begun`: true or false');
-		return this.#held.call((run) => run.afterRestart(process_alive, begun, slot_lost));
+		return this.#asHost('afterRestart', (run) => run.afterRestart(process_alive, begun, slot_lost));
 	}
 
 	/** The requests that would be taken now, and for the others the reason. */
@@ -226,6 +226,11 @@ export class Run {
 
 	/** The same as {@link Run.free}, for `using`. */
 	declare [Symbol.dispose]: () => void;
+
+	#asHost<R>(question: 'due' | 'givenUp' | 'afterRestart', work: (run: glue.Run) => R): R {
+		if (question in glue.Run.prototype) return this.#held.call(work);
+		throw new TypeError(`turnlatch/slim has no \`${question}\`: hosts use turnlatch itself`);
+	}
 
 	/** Gives the error of an event that this run has rejected what is worth measuring of it. */
 	#observed(event: unknown, now: types.Time, work: () => Transition): Transition {

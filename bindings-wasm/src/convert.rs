@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 use turnlatch::Timestamp;
-use turnlatch::json::{Value, json_text, parse_json};
+use turnlatch::json::{Value, json_text};
 use wasm_bindgen::prelude::*;
 
 use crate::errors::{Thrown, misuse};
@@ -19,8 +19,9 @@ pub(crate) fn optional_text(bytes: Option<Box<[u8]>>) -> Result<Option<String>, 
 }
 
 /// JSON data that the face has written, or that the core has emitted before.
+#[cfg(feature = "full")]
 pub(crate) fn read_json(bytes: &[u8]) -> Result<Value, Thrown> {
-    parse_json(text(bytes)?).ok_or_else(|| misuse("the text is not JSON that can be taken"))
+    turnlatch::json::parse_json(text(bytes)?).ok_or_else(|| misuse("the text is not JSON that can be taken"))
 }
 
 /// Milliseconds since the epoch. What is no number arrives as NaN, which the core refuses.

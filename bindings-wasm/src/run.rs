@@ -4,15 +4,14 @@ use std::sync::Arc;
 
 use js_sys::Reflect;
 use serde::Serialize;
-use turnlatch::hosting::RecoveryFacts;
-use turnlatch::json::{Value, json_text};
+use turnlatch::json::json_text;
 #[cfg(feature = "observe")]
 use turnlatch::types::Observation;
 use turnlatch::{Effect, Event, Receipt, Status, Transition};
 use wasm_bindgen::prelude::*;
 
-use crate::convert::{data, named, read_json, text, time};
-use crate::errors::{Thrown, misuse};
+use crate::convert::{data, named, text, time};
+use crate::errors::Thrown;
 
 /// An admitted run's settings.
 #[wasm_bindgen]
@@ -166,27 +165,6 @@ impl Run {
         data(&self.0.outstanding())
     }
 
-    /// Whether an effect is still to be performed; `failed` is the JSON text of an array of effects.
-    pub fn due(&self, effect: &[u8], failed: &[u8]) -> Result<JsValue, JsValue> {
-        let Value::Array(failed) = read_json(failed)? else {
-            return Err(misuse("expected an array of effects").into());
-        };
-        let failed: Vec<Effect> = failed.into_iter().map(read_effect).collect::<Result<_, _>>()?;
-        data(&self.0.due(&read_effect(read_json(effect)?)?, &failed))
-    }
-
-    /// What becomes of an effect that failed too often.
-    #[wasm_bindgen(js_name = givenUp)]
-    pub fn given_up(&self, effect: &[u8], begun: bool) -> Result<JsValue, JsValue> {
-        data(&self.0.given_up(&read_effect(read_json(effect)?)?, begun))
-    }
-
-    /// How to continue after a restart.
-    #[wasm_bindgen(js_name = afterRestart)]
-    pub fn after_restart(&self, process_alive: bool, begun: bool, slot_lost: bool) -> Result<JsValue, JsValue> {
-        data(&self.0.after_restart(RecoveryFacts { process_alive, begun, slot_lost }))
-    }
-
     /// Why the run is where it is, as JSON text.
     #[wasm_bindgen(js_name = explainJson)]
     pub fn explain_json(&self) -> String {
@@ -210,8 +188,45 @@ impl Run {
     }
 }
 
-fn read_effect(effect: Value) -> Result<Effect, Thrown> {
-    Ok(Effect::from_value(effect)?)
+/// What hosts ask. Pages have no use for it, and it is 4 KB of a download.
+#[cfg(feature = "full")]
+mod hosting {
+    use turnlatch::Effect;
+    use turnlatch::hosting::RecoveryFacts;
+    use turnlatch::json::Value;
+    use wasm_bindgen::prelude::*;
+
+    use super::Run;
+    use crate::convert::{data, read_json};
+    use crate::errors::{Thrown, misuse};
+
+    #[wasm_bindgen]
+    impl Run {
+        /// Whether an effect is still to be performed; `failed` is the JSON text of an array of effects.
+        pub fn due(&self, effect: &[u8], failed: &[u8]) -> Result<JsValue, JsValue> {
+            let Value::Array(failed) = read_json(failed)? else {
+                return Err(misuse("expected an array of effects").into());
+            };
+            let failed: Vec<Effect> = failed.into_iter().map(read_effect).collect::<Result<_, _>>()?;
+            data(&self.0.due(&read_effect(read_json(effect)?)?, &failed))
+        }
+
+        /// What becomes of an effect that failed too often.
+        #[wasm_bindgen(js_name = givenUp)]
+        pub fn given_up(&self, effect: &[u8], begun: bool) -> Result<JsValue, JsValue> {
+            data(&self.0.given_up(&read_effect(read_json(effect)?)?, begun))
+        }
+
+        /// How to continue after a restart.
+        #[wasm_bindgen(js_name = afterRestart)]
+        pub fn after_restart(&self, process_alive: bool, begun: bool, slot_lost: bool) -> Result<JsValue, JsValue> {
+            data(&self.0.after_restart(RecoveryFacts { process_alive, begun, slot_lost }))
+        }
+    }
+
+    fn read_effect(effect: Value) -> Result<Effect, Thrown> {
+        Ok(Effect::from_value(effect)?)
+    }
 }
 
 #[derive(Serialize)]

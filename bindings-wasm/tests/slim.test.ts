@@ -49,6 +49,12 @@ test('a reply is predicted on a copy, byte for byte as the server decides', () =
 	assert.deepEqual(shown.allowed(5), waitingRun().allowed(5));
 });
 
+test('what hosts ask is not in it, and says so', () => {
+	const run = slim.Run.restore(waitingRun().snapshot());
+	assert.throws(() => run.afterRestart({ begun: false }), /turnlatch\/slim has no `afterRestart`/);
+	assert.equal(run.status, 'waiting_user');
+});
+
 test('no turn is judged against a schema', () => {
 	const run = slim.Run.restore(waitingRun().snapshot());
 	run.reply(1, 'yes', 5);
