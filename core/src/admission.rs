@@ -80,13 +80,11 @@ impl AdmissionError {
     }
 
     /// The stable code of the first problem.
-    #[must_use]
     pub const fn code(&self) -> &'static str {
         self.code.as_str()
     }
 
     /// The HTTP status of a response that carries it.
-    #[must_use]
     pub const fn http_status(&self) -> u16 {
         self.code.http()
     }
@@ -94,7 +92,6 @@ impl AdmissionError {
 
 impl HostSettings {
     /// A host with these engines and the default limits.
-    #[must_use]
     pub fn with_engines(engines: impl IntoIterator<Item: Into<String>>) -> HostSettings {
         HostSettings { engines: engines.into_iter().map(Into::into).collect(), limits: Limits::DEFAULT }
     }
@@ -115,7 +112,7 @@ pub fn admit(skill: &Skill, request: &RunRequest, host: &HostSettings) -> Result
     if let Some(options) = &options {
         check_mode(options, &skill, &mut problems);
         check_engine(options, &skill, &mut problems);
-        options.check_settings(&mut problems);
+        problems.extend_from_slice(&options.settings_problems);
         check_input("input", options.input.as_ref(), skill.input_schema.as_ref(), &mut problems);
         check_input("parameter", options.parameter.as_ref(), skill.parameter_schema.as_ref(), &mut problems);
     }
@@ -162,7 +159,6 @@ pub struct SkillView {
 }
 
 /// Reads a skill's manifest and schemas without a request.
-#[must_use]
 pub fn describe_skill(skill: &Skill, host: &HostSettings) -> SkillView {
     let mut problems = Vec::new();
     let skill = ParsedSkill::read(skill, host, &mut problems);

@@ -50,7 +50,6 @@ pub struct Sticky {
 
 impl Sticky {
     /// A process of a format that has an end of a turn, or says it with this line.
-    #[must_use]
     pub fn new(end_of_turn: Option<String>, work_folder: String) -> Sticky {
         Sticky { end_of_turn, work_folder, conversation: formats::acp::Conversation::default() }
     }

@@ -66,7 +66,6 @@ pub enum Check {
 
 impl Check {
     /// What came of listing the reasons why an instance does not fit; there may be none.
-    #[must_use]
     pub fn invalid(found: impl IntoIterator<Item = Violation>) -> Check {
         let mut violations = Vec::new();
         for violation in found {
@@ -111,13 +110,11 @@ impl OutputSchema {
     }
 
     /// The source text, as it was given.
-    #[must_use]
     pub fn text(&self) -> &str {
         &self.0.text
     }
 
     /// Checks an instance.
-    #[must_use]
     pub fn check(&self, instance: &Value) -> Check {
         if limits::depth(instance) > Limits::MAX_JSON_DEPTH {
             return Check::TooMuchWork;
@@ -140,13 +137,11 @@ impl OutputSchema {
     /// How much work a verdict on an instance is counted as, if it may be done: the measure by which the tests show that no
     /// schema makes a verdict explode.
     #[doc(hidden)]
-    #[must_use]
     pub fn counted_work(&self, instance: &Value) -> Option<u64> {
         self.0.validator.as_ref().and_then(|validator| validator.counted_work(instance))
     }
 
     /// Whether instances can be checked. They always can, unless this was built without the schema engine.
-    #[must_use]
     pub fn can_check(&self) -> bool {
         self.0.validator.is_some()
     }
@@ -201,7 +196,6 @@ impl<'de> Deserialize<'de> for OutputSchema {
 
 impl SchemaProblem {
     /// Text from outside is cut and made safe to show.
-    #[must_use]
     pub fn new(code: Code, path: &str, message: &str) -> SchemaProblem {
         SchemaProblem { code, path: shown(path, PATH_BYTES), message: shown(message, MESSAGE_BYTES) }
     }
@@ -209,7 +203,6 @@ impl SchemaProblem {
 
 impl Violation {
     /// Text from outside is cut and made safe to show.
-    #[must_use]
     pub fn new(instance_path: &str, schema_path: &str, message: &str) -> Violation {
         Violation {
             instance_path: shown(instance_path, PATH_BYTES),

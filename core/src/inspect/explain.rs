@@ -45,7 +45,6 @@ pub struct WhyNot {
 }
 
 /// Evaluates one turn by itself, as if it were the given attempt of a run of this plan.
-#[must_use]
 pub fn evaluate_turn(plan: &Plan, report: &TurnReport) -> Evaluation {
     let position = Position { attempt_number: report.attempt_number, interactions: 0 };
     #[cfg(feature = "streams")]
@@ -102,7 +101,6 @@ pub(super) fn explained<S: Serializer>(decision: &Option<Decision>, serializer: 
 impl Evaluation {
     /// The evaluation with all that follows from its decision, for users: its rule, code, message, warnings, and a sentence
     /// for each check.
-    #[must_use]
     pub fn explain(&self) -> impl Serialize + '_ {
         #[derive(Serialize)]
         struct ExplainedEvaluation<'e> {
@@ -123,14 +121,12 @@ impl Evaluation {
 
 /// How many bytes were looked at to read a turn: the measure by which the tests show that work is linear.
 #[doc(hidden)]
-#[must_use]
 pub fn reading_steps(plan: &Plan, report: &TurnReport) -> u64 {
     evidence::read(plan, report).steps
 }
 
 impl Run {
     /// Why the run is where it is.
-    #[must_use]
     pub fn explain(&self) -> Explanation {
         let code = match self.outcome() {
             Some(Outcome::Failed(error) | Outcome::Canceled(error)) => Some(error.code.clone()),
@@ -162,7 +158,6 @@ impl Run {
     }
 
     /// What keeps the run from a status.
-    #[must_use]
     pub fn why_not(&self, target: Status) -> WhyNot {
         let reached = self.status() == target;
         let mut answer = WhyNot { target, reached, reasons: Vec::new(), violations: Vec::new() };

@@ -71,13 +71,11 @@ pub struct Replayer {
 
 impl Replayer {
     /// Before the first line.
-    #[must_use]
     pub fn new(plan: impl Into<Arc<Plan>>) -> Replayer {
         Replayer { plan: plan.into(), run: None }
     }
 
     /// The run after the last line; none before the first.
-    #[must_use]
     pub const fn run(&self) -> Option<&Run> {
         self.run.as_ref()
     }

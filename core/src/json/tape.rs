@@ -98,13 +98,11 @@ impl<'t> Document<'t> {
     }
 
     /// The text itself.
-    #[must_use]
     pub fn text(&self) -> &'t str {
         self.text
     }
 
     /// The value that the text stands for.
-    #[must_use]
     pub fn value(&self) -> Value {
         self.root().to_value()
     }

@@ -12,7 +12,6 @@ use crate::types::transition::JournalEntry;
 
 impl Run {
     /// What is observed of an event that this run has rejected. The name and the code may come from anywhere.
-    #[must_use]
     pub fn observe_rejected(&self, event: &str, code: &str, now: Timestamp) -> Observation {
         let known = REQUESTS_AND_FACTS.into_iter().find(|(name, _)| *name == event);
         let (event, by) = known.map_or(("unknown", None), |(name, by)| (name, Some(by)));
@@ -62,13 +61,7 @@ impl Run {
             by,
             attempt_number: self.attempt_number(),
             status: self.status(),
-            left: None,
-            lasted_ms: None,
-            decision: None,
-            resolution_mode: None,
-            code: None,
-            usage: None,
-            rejected: None,
+            ..Observation::default()
         }
     }
 }

@@ -76,7 +76,6 @@ pub struct OwnedResources {
 
 impl Run {
     /// Makes a run of an admitted plan. It is queued and asks for its first slot.
-    #[must_use]
     pub fn create(plan: impl Into<Arc<Plan>>, now: Timestamp) -> (Run, Transition) {
         let plan = plan.into();
         let (queued, effects) = transition::first_request(&plan.run_id);
@@ -119,33 +118,25 @@ impl Run {
         let event = event.with_stream_decoded()?;
         self.check_applicable(&event)?;
         let Step { next, effects, receipt } = transition::step(self, &event, self.latest(now));
+        let mut transition = Transition { effects, receipt, ..Transition::default() };
         let Some(mut next) = next else {
+            // A refused request is observed like a rejected event (OBS-5).
             #[cfg(feature = "observe")]
-            let observation = receipt.as_ref().and_then(|receipt| receipt.code).map(|code| {
-                // A refused request is observed like a rejected event (OBS-5).
-                self.observe_rejected(event.name(), code.as_str(), now)
-            });
-            return Ok(Transition {
-                effects,
-                receipt,
-                entry: None,
-                #[cfg(feature = "observe")]
-                observation,
-            });
+            if let Some(code) = transition.receipt.as_ref().and_then(|receipt| receipt.code) {
+                transition.observation = Some(self.observe_rejected(event.name(), code.as_str(), now));
+            }
+            return Ok(transition);
         };
         let evaluation = next.evaluation.take();
         let decision = evaluation.as_ref().map(|evaluation| evaluation.decision.clone());
         let entry = JournalEntry { revision: self.revision().saturating_add(1), at: now, event, evaluation };
         #[cfg(feature = "observe")]
-        let observation = Some(self.observe_step(&next, &entry));
+        {
+            transition.observation = Some(self.observe_step(&next, &entry));
+        }
         self.advance(next, decision, now);
-        Ok(Transition {
-            effects,
-            receipt,
-            entry: Some(entry),
-            #[cfg(feature = "observe")]
-            observation,
-        })
+        transition.entry = Some(entry);
+        Ok(transition)
     }
 
     /// Takes a reply. Whatever becomes of it, there is a receipt.
@@ -250,31 +241,26 @@ impl Run {
     // -- what a run knows --
 
     /// The settings it was admitted with.
-    #[must_use]
     pub fn plan(&self) -> &Arc<Plan> {
         &self.plan
     }
 
     /// Where it is.
-    #[must_use]
     pub fn status(&self) -> Status {
         self.life.state.status()
     }
 
     /// How many events have changed it; the creation is the first.
-    #[must_use]
     pub fn revision(&self) -> u64 {
         self.life.revision
     }
 
     /// The number of the last turn that started; 0 before the first.
-    #[must_use]
     pub fn attempt_number(&self) -> u32 {
         self.life.attempt_number
     }
 
     /// The question it waits on.
-    #[must_use]
     pub fn pending(&self) -> Option<&PendingInteraction> {
         match &*self.life.state {
             State::WaitingUser(waiting) => Some(&waiting.pending),
@@ -283,7 +269,6 @@ impl Run {
     }
 
     /// How it ended, if it did.
-    #[must_use]
     pub fn outcome(&self) -> Option<&Outcome> {
         match &*self.life.state {
             State::Ended(Ended { how }) => Some(how),
@@ -292,13 +277,11 @@ impl Run {
     }
 
     /// Every question that came to its end, in order.
-    #[must_use]
     pub fn history(&self) -> &[InteractionRecord] {
         &self.history
     }
 
     /// Why the last turn ended as it did.
-    #[must_use]
     pub fn decision(&self) -> Option<&Decision> {
         self.life.decision.as_ref()
     }
@@ -312,25 +295,21 @@ impl Run {
     }
 
     /// The last good handle of the agent's session.
-    #[must_use]
     pub fn session_handle(&self) -> Option<&str> {
         self.life.session_handle.as_deref()
     }
 
     /// When it was made.
-    #[must_use]
     pub fn created_at(&self) -> Timestamp {
         self.life.created_at
     }
 
     /// When it last changed.
-    #[must_use]
     pub fn updated_at(&self) -> Timestamp {
         self.life.updated_at
     }
 
     /// What the host still owes, from the run alone, except for the beginning of a turn, which may have happened (HOST-2).
-    #[must_use]
     pub fn outstanding(&self) -> PendingEffects {
         let keep = self.keep();
         match self.owed() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::lifecycle::replies;
 use crate::lifecycle::run::Run;
 use crate::lifecycle::wait::{Expiry, SlotWhileWaiting, WaitRule};
-use crate::text::{display_text, push_number};
+use crate::text::display_text;
 use crate::turn::gate::{self, Position};
 use crate::types::codes::Code;
 use crate::types::decision::{Evaluation, Verdict};
@@ -428,11 +428,7 @@ fn already_ended(run: &Run) -> Receipt {
 }
 
 pub(crate) fn slot_id(run_id: &str, number: u64) -> String {
-    let mut id = String::with_capacity(run_id.len() + 8);
-    id.push_str(run_id);
-    id.push_str("/s");
-    push_number(&mut id, number);
-    id
+    format!("{run_id}/s{number}")
 }
 
 /// The reply that the core makes at the deadline (TIME-2).

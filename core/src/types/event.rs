@@ -163,7 +163,6 @@ pub struct Reply {
 
 impl Reply {
     /// A reply in plain text.
-    #[must_use]
     pub fn text(interaction_id: u64, response: impl Into<String>) -> Reply {
         let response = Value::String(response.into());
         Reply { interaction_id, response, idempotency_key: None, expected_revision: None }
@@ -194,7 +193,6 @@ impl Event {
     }
 
     /// The event's name on the wire.
-    #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
             Event::Created {} => "created",
@@ -253,13 +251,11 @@ impl Event {
 
 impl TurnReport {
     /// A report of this turn that says nothing yet: it ended well and left nothing behind.
-    #[must_use]
     pub fn of_attempt(attempt_number: u32) -> TurnReport {
         TurnReport { attempt_number, ..TurnReport::default() }
     }
 
     /// A report of a turn that ended well with this text of the assistant.
-    #[must_use]
     pub fn with_text(attempt_number: u32, text: impl Into<String>) -> TurnReport {
         TurnReport { text: Some(text.into()), ..TurnReport::of_attempt(attempt_number) }
     }
