@@ -116,30 +116,19 @@ pub fn admit(skill: &Skill, request: &RunRequest, host: &HostSettings) -> Result
         check_input("input", options.input.as_ref(), skill.input_schema.as_ref(), &mut problems);
         check_input("parameter", options.parameter.as_ref(), skill.parameter_schema.as_ref(), &mut problems);
     }
-    let options = match options {
+    let Options { run_id, mut settings, .. } = match options {
         Some(options) if problems.is_empty() => options,
         _ => return Err(AdmissionError::of(problems)),
     };
 
-    let execution_mode = options.execution_mode.unwrap_or_default();
-    let mut warnings = options.warnings;
-    warnings.extend(skill.warnings);
-    warnings.extend(lint::gate_warnings(execution_mode, skill.output_schema.as_ref()));
-    let settings = PlanSettings {
-        engine: options.engine,
-        execution_mode,
-        require_user_reply: options.require_user_reply,
-        session_timeout_sec: options.session_timeout_sec,
-        profile: options.profile,
-        max_attempt: skill.max_attempt.filter(|_| execution_mode == Mode::Interactive),
-        soft_completion: options.soft_completion,
-        interrupted_turn: options.interrupted_turn,
-        required_artifacts: skill.required_artifacts,
-        output_schema: skill.output_schema,
-        limits: host.limits,
-        warnings,
-    };
-    Ok(Arc::new(Plan::new(options.run_id, settings)))
+    let mode = settings.execution_mode;
+    settings.warnings.extend(skill.warnings);
+    settings.warnings.extend(lint::gate_warnings(mode, skill.output_schema.as_ref()));
+    settings.max_attempt = skill.max_attempt.filter(|_| mode == Mode::Interactive);
+    settings.required_artifacts = skill.required_artifacts;
+    settings.output_schema = skill.output_schema;
+    settings.limits = host.limits;
+    Ok(Arc::new(Plan::new(run_id, settings)))
 }
 
 /// What can be asked of a skill, for somebody who wants to choose (ADM-13).
@@ -192,18 +181,18 @@ fn check_mode(options: &Options, skill: &ParsedSkill, problems: &mut Vec<Problem
 
 /// ADM-3.
 fn check_engine(options: &Options, skill: &ParsedSkill, problems: &mut Vec<Problem>) {
-    if options.engine.is_empty() {
+    if options.settings.engine.is_empty() {
         problems.push(Problem::new(Code::OptionInvalid, "request/engine", "expected the name of an engine"));
         return;
     }
-    let Some(engines) = skill.engines.as_ref().filter(|engines| !engines.effective.contains(&options.engine)) else {
+    let Some(engines) = skill.engines.as_ref().filter(|engines| !engines.effective.contains(&options.settings.engine))
+    else {
         return;
     };
-    let effective: Vec<_> = engines.effective.iter().map(String::as_str).collect();
-    let message = format!("{} is not among {}", text::quoted(&options.engine), name_list(&effective));
+    let message = format!("{} is not among {}", text::quoted(&options.settings.engine), name_list(&engines.effective));
     let mut problem = Problem::new(Code::SkillEngineUnsupported, "request/engine", message);
     problem.details = Some(json!({
-        "requested": options.engine,
+        "requested": options.settings.engine,
         "declared": engines.declared,
         "unsupported": engines.unsupported,
         "effective": engines.effective,
@@ -231,11 +220,8 @@ fn check_input(name: &str, given: Option<&Value>, schema: Option<&OutputSchema>,
     }
 }
 
-fn name_list(names: &[&str]) -> String {
-    if names.is_empty() {
-        return "none".to_owned();
-    }
-    text::quoted_list(names)
+fn name_list(names: &[impl AsRef<str>]) -> String {
+    if names.is_empty() { "none".to_owned() } else { text::quoted_list(names) }
 }
 
 /// A value from outside as it may stand in a message.

@@ -135,11 +135,8 @@ impl Run {
             | Action::StartTurn { .. }
             | Action::InjectReply { .. }
             | Action::SetTimer { .. } => {
-                if self.owed().is_some_and(|owed| owed.id == effect.id) {
-                    Perform::Now
-                } else {
-                    Perform::Never
-                }
+                let is_owed = self.owed().is_some_and(|owed| owed.id == effect.id);
+                if is_owed { Perform::Now } else { Perform::Never }
             }
             // The next turn in this slot would run beside the process that could not be ended (LIFE-7).
             Action::ReleaseSlot { slot_id } if failed.iter().any(|failed| failed.ends_process_in(slot_id)) => {

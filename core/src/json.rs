@@ -19,7 +19,7 @@ pub(crate) use scanner::{Container, Member, Scanner, Shape};
 pub use serde_json::Value;
 #[cfg(feature = "streams")]
 pub(crate) use strings::string;
-pub use tape::Document;
+pub(crate) use tape::Document;
 #[cfg(feature = "streams")]
 pub(crate) use tape::Escapes;
 #[cfg(any(feature = "schema-engine", feature = "streams"))]

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "schema-engine")]
 mod cost;
-mod shared;
+pub(crate) mod shared;
 #[cfg(all(feature = "schema-engine", feature = "flat-documents"))]
 mod tape;
 #[cfg_attr(not(feature = "schema-engine"), path = "schema/no_validator.rs")]
@@ -14,10 +14,11 @@ mod tests;
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
+use self::shared::Shared;
 use self::validator::SchemaValidator;
 use crate::json::json_text;
 use crate::json::{self, Document, Map, Value};
@@ -39,6 +40,10 @@ struct Compiled {
     declared: Vec<String>,
     excludes_objects: bool,
 }
+
+static COMPILED: Shared<Compiled> = Shared::new();
+/// The last ones are kept alive: runs of one skill may come one after the other.
+static RECENT: Mutex<Vec<Arc<Compiled>>> = Mutex::new(Vec::new());
 
 /// One reason why a text is not a schema that can be used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -92,7 +97,8 @@ impl OutputSchema {
             let message = format!("the schema has {} bytes, more than {}", text.len(), limits.schema_bytes);
             return Err(vec![SchemaProblem::new(Code::SchemaTooLarge, "", &message)]);
         }
-        if let Some(compiled) = shared::find(text, limits.json_depth) {
+        let is_same = |known: &Compiled| known.json_depth == limits.json_depth && known.text == text;
+        if let Some(compiled) = COMPILED.find(is_same) {
             return Ok(OutputSchema(compiled));
         }
         let invalid = |message: &str| vec![SchemaProblem::new(Code::SkillManifestInvalid, "", message)];
@@ -104,8 +110,12 @@ impl OutputSchema {
         let validator = SchemaValidator::compile(text, &schema)?;
         let (declared, excludes_objects) = lint(&schema);
         let (text, json_depth) = (text.to_owned(), limits.json_depth);
-        let compiled = Arc::new(Compiled { text, json_depth, validator, declared, excludes_objects });
-        shared::remember(&compiled);
+        let compiled = COMPILED.add(Compiled { text, json_depth, validator, declared, excludes_objects });
+        let mut recent = RECENT.lock().unwrap_or_else(PoisonError::into_inner);
+        if recent.len() == MAX_RECENT {
+            recent.remove(0);
+        }
+        recent.push(compiled.clone());
         Ok(OutputSchema(compiled))
     }
 
@@ -245,6 +255,7 @@ fn shown(text: &str, bytes: usize) -> String {
     head(&display_text(head(text, bytes)), bytes).to_owned()
 }
 
+const MAX_RECENT: usize = 16;
 const MAX_VIOLATIONS: usize = 20;
 const MESSAGE_BYTES: usize = 200;
 const PATH_BYTES: usize = 500;

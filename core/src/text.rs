@@ -27,18 +27,6 @@ pub(crate) fn head(text: &str, bytes: usize) -> &str {
     text.get(..text.floor_char_boundary(bytes)).unwrap_or_default()
 }
 
-/// The same of a text that may be its own, which is not copied for it.
-#[cfg(feature = "streams")]
-pub(crate) fn head_of(text: Cow<'_, str>, bytes: usize) -> Cow<'_, str> {
-    match text {
-        Cow::Borrowed(text) => Cow::Borrowed(head(text, bytes)),
-        Cow::Owned(mut text) => {
-            text.truncate(text.floor_char_boundary(bytes));
-            Cow::Owned(text)
-        }
-    }
-}
-
 /// The longest end of `text` with at most `bytes` bytes.
 pub(crate) fn tail(text: &str, bytes: usize) -> &str {
     let start = text.ceil_char_boundary(text.len().saturating_sub(bytes));

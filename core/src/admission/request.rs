@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{Problem, found, is_run_id, read_object};
+use super::{PlanSettings, Problem, found, is_run_id, read_object};
 use crate::json::{self, Map, Value};
 use crate::text;
 use crate::types::codes::{Code, Note};
@@ -106,18 +106,12 @@ pub(crate) fn read_request(text: &str) -> Result<Map, Box<Problem>> {
 /// A request as far as it could be read.
 pub(super) struct Options {
     pub(super) run_id: String,
-    /// Empty where there is none.
-    pub(super) engine: String,
     /// `None` where there is a problem.
     pub(super) execution_mode: Option<Mode>,
-    pub(super) require_user_reply: bool,
-    pub(super) session_timeout_sec: u64,
-    pub(super) profile: Profile,
-    pub(super) soft_completion: SoftCompletion,
-    pub(super) interrupted_turn: InterruptedTurn,
+    /// What the request says of the plan; the engine is empty where there is none.
+    pub(super) settings: PlanSettings,
     pub(super) input: Option<Value>,
     pub(super) parameter: Option<Value>,
-    pub(super) warnings: Vec<Note>,
     /// Problems of single options: they come after those of the skill, which matter more.
     pub(super) settings_problems: Vec<Problem>,
 }
@@ -132,20 +126,20 @@ impl Options {
         let members = &request.members;
         let mut reader = Reader { members, problems: Vec::new(), warnings: Vec::new() };
         reader.unknown_options();
-        Some(Options {
-            run_id: reader.run_id(problems),
+        let (run_id, execution_mode) = (reader.run_id(problems), reader.execution_mode(problems));
+        let settings = PlanSettings {
             engine: members.get("engine").and_then(Value::as_str).map(str::trim).unwrap_or_default().to_owned(),
-            execution_mode: reader.execution_mode(problems),
+            execution_mode: execution_mode.unwrap_or_default(),
             require_user_reply: reader.choice("interactive_require_user_reply", "true or false", true),
             session_timeout_sec: reader.session_timeout_sec(),
             profile: reader.profile(),
             soft_completion: reader.choice("soft_completion", "`unless_asking`, `always` or `never`", <_>::default()),
             interrupted_turn: reader.choice("interrupted_turn", "`fail` or `retry`", <_>::default()),
-            input: members.get("input").cloned(),
-            parameter: members.get("parameter").cloned(),
             warnings: reader.warnings,
-            settings_problems: reader.problems,
-        })
+            ..PlanSettings::default()
+        };
+        let (input, parameter) = (members.get("input").cloned(), members.get("parameter").cloned());
+        Some(Options { run_id, execution_mode, settings, input, parameter, settings_problems: reader.problems })
     }
 }
 

@@ -147,10 +147,9 @@ impl Run {
     pub fn status_view(&self) -> StatusView {
         let plan = self.plan();
         let decision = self.standing_decision();
-        let (error, data_text) = match self.outcome() {
-            Some(Outcome::Succeeded { data_text }) => (None, data_text.clone()),
-            Some(Outcome::Failed(error) | Outcome::Canceled(error)) => (Some(error.clone()), None),
-            None => (None, None),
+        let data_text = match self.outcome() {
+            Some(Outcome::Succeeded { data_text }) => data_text.clone(),
+            Some(Outcome::Failed(_) | Outcome::Canceled(_)) | None => None,
         };
         let mut warnings = plan.warnings.clone();
         warnings.append(&mut decision.map(Decision::warnings).unwrap_or_default());
@@ -165,7 +164,7 @@ impl Run {
             max_attempt: plan.max_attempt,
             pending_interaction_id: self.pending().map(|pending| pending.interaction_id),
             warnings,
-            error,
+            error: self.outcome().and_then(Outcome::error).cloned(),
             diagnostics,
             interaction_count: self.history().len() as u64 + u64::from(self.pending().is_some()),
             auto_decision_count: self.resolved().auto_decided,

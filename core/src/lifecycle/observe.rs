@@ -6,7 +6,7 @@ use crate::types::codes::Code;
 use crate::types::decision::Decision;
 use crate::types::event::{Event, Origin};
 use crate::types::observation::{DecisionSummary, Observation};
-use crate::types::state::{Ended, Outcome, State};
+use crate::types::state::Outcome;
 use crate::types::time::Timestamp;
 use crate::types::transition::JournalEntry;
 
@@ -36,12 +36,7 @@ impl Run {
             lasted_ms: is_left.then(|| plain.at.millis_since(since)),
             decision: entry.evaluation.as_ref().map(|evaluation| summary(&evaluation.decision)),
             resolution_mode: next.record.as_ref().map(|record| record.resolution_mode),
-            code: match state {
-                State::Ended(Ended { how: Outcome::Failed(error) | Outcome::Canceled(error) }) => {
-                    Some(bounded(&error.code))
-                }
-                State::Queued(_) | State::Running(_) | State::WaitingUser(_) | State::Ended(_) => None,
-            },
+            code: state.outcome().and_then(Outcome::error).map(|error| bounded(&error.code)),
             usage: match &entry.event {
                 Event::TurnFinished(report) => report.usage,
                 _ => None,

@@ -13,7 +13,7 @@ use crate::types::effect::{Action, Effect};
 use crate::types::event::{Event, Reply};
 use crate::types::interaction::{InteractionRecord, PendingInteraction};
 use crate::types::receipt::{EventRejected, Receipt, ReceiptKind};
-use crate::types::state::{BegunBy, Ended, Outcome, Running, State, Status, WaitingUser};
+use crate::types::state::{BegunBy, Outcome, Running, State, Status, WaitingUser};
 use crate::types::time::Timestamp;
 use crate::types::transition::{JournalEntry, Transition};
 
@@ -110,7 +110,7 @@ impl Run {
     /// [`EventRejected`] if the event is malformed, reports a turn that was never started, or needs a validator that is
     /// missing; the run is unchanged.
     pub fn apply(&mut self, event: Event, now: Timestamp) -> Result<Transition, EventRejected> {
-        if let Event::TurnDecided { .. } | Event::Created {} = event {
+        if let Event::TurnDecided(_) | Event::Created {} = event {
             return Err(EventRejected::malformed(format!("`{}` stands in journals only", event.name())));
         }
         event.check_form()?;
@@ -176,7 +176,7 @@ impl Run {
                 }
                 report.attempt_number
             }
-            Event::TurnDecided { attempt_number, .. } => *attempt_number,
+            Event::TurnDecided(turn) => turn.attempt_number,
             _ => return Ok(()),
         };
         let last = self.life.attempt_number;
@@ -270,10 +270,7 @@ impl Run {
 
     /// How it ended, if it did.
     pub fn outcome(&self) -> Option<&Outcome> {
-        match &*self.life.state {
-            State::Ended(Ended { how }) => Some(how),
-            State::Queued(_) | State::Running(_) | State::WaitingUser(_) => None,
-        }
+        self.life.state.outcome()
     }
 
     /// Every question that came to its end, in order.
@@ -337,22 +334,13 @@ impl Run {
 
     /// What the run may still own.
     pub(crate) fn keep(&self) -> OwnedResources {
-        match &*self.life.state {
-            State::Queued(queued) => {
-                OwnedResources { slot_id: Some(queued.slot_id.clone()), ..OwnedResources::default() }
-            }
-            State::Running(running) => OwnedResources {
-                slot_id: Some(running.slot_id.clone()),
-                process: Some(running.slot_id.clone()),
-                timer: None,
-            },
-            State::WaitingUser(waiting) => {
-                let deadline = waiting.timer.zip(waiting.pending.deadline_at);
-                let (slot_id, process) = (waiting.kept_slot.clone(), waiting.kept_slot.clone());
-                OwnedResources { slot_id, timer: deadline.map(|_| waiting.pending.interaction_id), process }
-            }
-            State::Ended(_) => OwnedResources::default(),
-        }
+        let process = self.life.state.held_slot().cloned();
+        let timer = self.pending().filter(|pending| pending.deadline_at.is_some());
+        let slot_id = match &*self.life.state {
+            State::Queued(queued) => Some(queued.slot_id.clone()),
+            State::Running(_) | State::WaitingUser(_) | State::Ended(_) => process.clone(),
+        };
+        OwnedResources { slot_id, timer: timer.map(|pending| pending.interaction_id), process }
     }
 
     fn begin_action(&self, running: &Running) -> Action {
@@ -444,15 +432,10 @@ impl Run {
 
     /// Diagnostics of the run itself, beside those of its decisions.
     pub(crate) fn own_diagnostics(&self) -> Vec<Note> {
-        let mut notes = Vec::new();
-        if self.life.clock_went_backwards {
-            let message = "the host's clock went backwards; the latest time was used";
-            notes.push(Note::new(Code::ClockWentBackwards, message));
-        }
-        if self.life.time_in_seconds {
-            let message = "a time was given in seconds instead of milliseconds; the latest time was used";
-            notes.push(Note::new(Code::TimeInSeconds, message));
-        }
-        notes
+        let backwards = "the host's clock went backwards; the latest time was used";
+        let in_seconds = "a time was given in seconds instead of milliseconds; the latest time was used";
+        let backwards = self.life.clock_went_backwards.then(|| Note::new(Code::ClockWentBackwards, backwards));
+        let in_seconds = self.life.time_in_seconds.then(|| Note::new(Code::TimeInSeconds, in_seconds));
+        backwards.into_iter().chain(in_seconds).collect()
     }
 }

@@ -13,7 +13,7 @@ use crate::lifecycle::run::Run;
 use crate::persist::digest::{check_version, digest};
 use crate::types::codes::Code;
 use crate::types::effect::Effect;
-use crate::types::event::Event;
+use crate::types::event::{DecidedTurn, Event};
 use crate::types::load_error::LoadError;
 use crate::types::strict::{Invalid, from_value};
 use crate::types::time::Timestamp;
@@ -36,13 +36,13 @@ impl JournalEntry {
     pub fn compact(self) -> JournalEntry {
         let JournalEntry { revision, at, event, evaluation } = self;
         let event = match (event, evaluation) {
-            (Event::TurnFinished(report), Some(evaluation)) => Event::TurnDecided {
+            (Event::TurnFinished(report), Some(evaluation)) => Event::TurnDecided(DecidedTurn {
                 attempt_number: report.attempt_number,
                 report_digest: digest(&[&json_text(&report)]),
                 slot_id: report.slot_id,
                 session_handle: report.session_handle,
                 evaluation,
-            },
+            }),
             (event, _) => event,
         };
         JournalEntry { revision, at, event, evaluation: None }
@@ -264,7 +264,7 @@ impl Run {
             .filter(|_| follows)
             .ok_or_else(|| invalid(place(), "the event changes nothing here"))?;
         // A recorded evaluation is taken as it stands, so what it led to is checked like a snapshot, before anything else hides it.
-        if let Event::TurnDecided { .. } = entry.event {
+        if let Event::TurnDecided(_) = entry.event {
             invariants::check_life(self).map_err(|broken| invalid(broken.place, broken.message))?;
         }
         Ok(effects)

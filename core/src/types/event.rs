@@ -27,20 +27,7 @@ pub enum Event {
     /// The agent's turn is over, well or not.
     TurnFinished(TurnReport),
     /// A turn's evaluation, recorded without its text. Only in compact journals; only a replay takes it.
-    TurnDecided {
-        /// The turn that finished.
-        attempt_number: u32,
-        /// The slot it ran in, if the report said so.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        slot_id: Option<String>,
-        /// The session handle it reported.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        session_handle: Option<String>,
-        /// The SHA-256 digest of the full event's JSON text.
-        report_digest: String,
-        /// What the gates decided, and what the run continued with.
-        evaluation: Box<Evaluation>,
-    },
+    TurnDecided(DecidedTurn),
     /// A person answers a question.
     Reply(Reply),
     /// The timer set for a question went off.
@@ -122,6 +109,24 @@ pub struct TurnReport {
     pub diagnostics: Vec<Note>,
 }
 
+/// What a compact journal records of a finished turn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DecidedTurn {
+    /// The turn that finished.
+    pub attempt_number: u32,
+    /// The slot it ran in, if the report said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slot_id: Option<String>,
+    /// The session handle it reported.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_handle: Option<String>,
+    /// The SHA-256 digest of the full event's JSON text.
+    pub report_digest: String,
+    /// What the gates decided, and what the run continued with.
+    pub evaluation: Box<Evaluation>,
+}
+
 /// One message of a turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -198,7 +203,7 @@ impl Event {
             Event::Created {} => "created",
             Event::SlotGranted { .. } => "slot_granted",
             Event::TurnFinished(_) => "turn_finished",
-            Event::TurnDecided { .. } => "turn_decided",
+            Event::TurnDecided(_) => "turn_decided",
             Event::Reply(_) => "reply",
             Event::TimerFired { .. } => "timer_fired",
             Event::ProcessLost { .. } => "process_lost",
@@ -209,7 +214,7 @@ impl Event {
     /// The name for users: a turn is `turn_finished`, also where only its evaluation was recorded.
     pub(crate) const fn public_name(&self) -> &'static str {
         match self {
-            Event::TurnDecided { .. } => "turn_finished",
+            Event::TurnDecided(_) => "turn_finished",
             event => event.name(),
         }
     }
@@ -217,7 +222,7 @@ impl Event {
     /// Who brings the event.
     pub(crate) const fn origin(&self) -> Origin {
         match self {
-            Event::TurnFinished(_) | Event::TurnDecided { .. } => Origin::Agent,
+            Event::TurnFinished(_) | Event::TurnDecided(_) => Origin::Agent,
             Event::Created {} | Event::Reply(_) | Event::Cancel { .. } => Origin::User,
             Event::TimerFired { .. } => Origin::Timer,
             Event::SlotGranted { .. } | Event::ProcessLost { .. } => Origin::Host,
@@ -226,26 +231,28 @@ impl Event {
 
     /// Checks what the types alone do not say.
     pub(crate) fn check_form(&self) -> Result<(), EventRejected> {
-        match self {
-            Event::TurnFinished(report) => report.check_form(),
+        self.fault().map_or(Ok(()), |fault| Err(EventRejected::malformed(fault)))
+    }
+
+    fn fault(&self) -> Option<String> {
+        Some(match self {
+            Event::TurnFinished(report) => return report.fault(),
             Event::Reply(Reply { idempotency_key: Some(key), .. })
                 if key.is_empty() || is_longer(key, MAX_KEY_CHARACTERS) =>
             {
-                Err(EventRejected::malformed(format!(
-                    "`idempotency_key` must have 1 to {MAX_KEY_CHARACTERS} characters"
-                )))
+                format!("`idempotency_key` must have 1 to {MAX_KEY_CHARACTERS} characters")
             }
             Event::Reply(reply) if limits::depth(&reply.response) > Limits::MAX_JSON_DEPTH => {
-                Err(EventRejected::malformed(format!("`response` is nested deeper than {}", Limits::MAX_JSON_DEPTH)))
+                format!("`response` is nested deeper than {}", Limits::MAX_JSON_DEPTH)
             }
             Event::Cancel { reason: Some(reason) } if is_longer(reason, MAX_REASON_CHARACTERS) => {
-                Err(EventRejected::malformed(format!("`reason` must have at most {MAX_REASON_CHARACTERS} characters")))
+                format!("`reason` must have at most {MAX_REASON_CHARACTERS} characters")
             }
-            Event::TurnDecided { evaluation, .. } if !evaluation.is_coherent() => {
-                Err(EventRejected::malformed("the recorded decision does not fit what the run goes on with"))
+            Event::TurnDecided(turn) if !turn.evaluation.is_coherent() => {
+                "the recorded decision does not fit what the run goes on with".to_owned()
             }
-            _ => Ok(()),
-        }
+            _ => return None,
+        })
     }
 }
 
@@ -260,47 +267,35 @@ impl TurnReport {
         TurnReport { text: Some(text.into()), ..TurnReport::of_attempt(attempt_number) }
     }
 
-    /// How many of the members are given of which there is at most one.
-    fn contents(&self) -> usize {
-        // Null is no output: what `output: parsed ?? null` means.
-        let has_output = !matches!(self.output, None | Some(Value::Null));
-        [has_output, self.messages.is_some(), self.text.is_some(), self.stream.is_some()]
-            .iter()
-            .filter(|given| **given)
-            .count()
-    }
-
-    fn check_form(&self) -> Result<(), EventRejected> {
-        if self.contents() > 1 {
-            return Err(EventRejected::malformed(format!("a turn {ONE_CONTENT}")));
+    fn fault(&self) -> Option<String> {
+        let contents =
+            [!is_no_output(&self.output), self.messages.is_some(), self.text.is_some(), self.stream.is_some()];
+        let is_long_note = |note: &Note| is_longer(&note.message, MAX_NOTE_CHARACTERS);
+        let bad_reason = self.failure_reason.as_deref().filter(|reason| !is_code(reason));
+        if contents.into_iter().filter(|given| *given).count() > 1 {
+            return Some("a turn has at most one of `output`, `messages`, `text` and `stream`".to_owned());
         }
         // A page that shows runs has no agents, and is spared the decoders.
         if self.stream.is_some() && !cfg!(feature = "streams") {
-            return Err(EventRejected::malformed("a turn has a `stream`, which this build cannot decode"));
+            return Some("a turn has a `stream`, which this build cannot decode".to_owned());
         }
         if self.stream.is_some() && self.exit_code.is_some() {
-            return Err(EventRejected::malformed("a turn has its exit code in `stream` if it has a stream"));
+            return Some("a turn has its exit code in `stream` if it has a stream".to_owned());
         }
-        if self.diagnostics.len() > MAX_NOTES
-            || self.diagnostics.iter().any(|note| is_longer(&note.message, MAX_NOTE_CHARACTERS))
-        {
-            return Err(EventRejected::malformed(format!(
+        if self.diagnostics.len() > MAX_NOTES || self.diagnostics.iter().any(is_long_note) {
+            return Some(format!(
                 "`diagnostics` must be at most {MAX_NOTES}, of at most {MAX_NOTE_CHARACTERS} characters each"
-            )));
+            ));
         }
-        if let Some(reason) = &self.failure_reason
-            && !is_code(reason)
-        {
+        if let Some(reason) = bad_reason {
             let found = text::quoted(reason);
-            return Err(EventRejected::malformed(format!(
+            return Some(format!(
                 "`failure_reason` must be a code such as `TIMEOUT` (A-Z, 0-9 and _, at most 64), found {found}"
-            )));
+            ));
         }
-        if self.session_handle.as_ref().is_some_and(|handle| is_longer(handle, MAX_HANDLE_CHARACTERS)) {
-            let message = format!("`session_handle` must have at most {MAX_HANDLE_CHARACTERS} characters");
-            return Err(EventRejected::malformed(message));
-        }
-        Ok(())
+        let is_long_handle =
+            self.session_handle.as_ref().is_some_and(|handle| is_longer(handle, MAX_HANDLE_CHARACTERS));
+        is_long_handle.then(|| format!("`session_handle` must have at most {MAX_HANDLE_CHARACTERS} characters"))
     }
 
     /// The reason why the turn failed, if it did (GATE-1).
@@ -330,15 +325,6 @@ impl<'de> Tagged<'de> for Event {
         }
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
-        struct TurnDecided {
-            attempt_number: u32,
-            slot_id: Option<String>,
-            session_handle: Option<String>,
-            report_digest: String,
-            evaluation: Box<Evaluation>,
-        }
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
         struct TimerFired {
             interaction_id: u64,
         }
@@ -364,11 +350,7 @@ impl<'de> Tagged<'de> for Event {
                 Event::SlotGranted { slot_id }
             }
             "turn_finished" => Event::TurnFinished(TurnReport::deserialize(rest)?),
-            "turn_decided" => {
-                let TurnDecided { attempt_number, slot_id, session_handle, report_digest, evaluation } =
-                    TurnDecided::deserialize(rest)?;
-                Event::TurnDecided { attempt_number, slot_id, session_handle, report_digest, evaluation }
-            }
+            "turn_decided" => Event::TurnDecided(DecidedTurn::deserialize(rest)?),
             "reply" => Event::Reply(Reply::deserialize(rest)?),
             "timer_fired" => {
                 let TimerFired { interaction_id } = TimerFired::deserialize(rest)?;
@@ -411,7 +393,6 @@ fn is_longer(text: &str, characters: usize) -> bool {
     text.chars().nth(characters).is_some()
 }
 
-const ONE_CONTENT: &str = "has at most one of `output`, `messages`, `text` and `stream`";
 pub(crate) const MAX_KEY_CHARACTERS: usize = 256;
 pub(crate) const MAX_REASON_CHARACTERS: usize = 4096;
 const MAX_HANDLE_CHARACTERS: usize = 4096;

@@ -66,6 +66,16 @@ pub enum Outcome {
     Canceled(RunError),
 }
 
+impl Outcome {
+    /// Why the run ended without success.
+    pub fn error(&self) -> Option<&RunError> {
+        match self {
+            Outcome::Failed(error) | Outcome::Canceled(error) => Some(error),
+            Outcome::Succeeded { .. } => None,
+        }
+    }
+}
+
 /// Why a run ended without success.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -199,6 +209,14 @@ impl State {
             State::Running(running) => Some(&running.slot_id),
             State::WaitingUser(waiting) => waiting.kept_slot.as_ref(),
             State::Queued(_) | State::Ended(_) => None,
+        }
+    }
+
+    /// How the run ended, if it did.
+    pub(crate) fn outcome(&self) -> Option<&Outcome> {
+        match self {
+            State::Ended(Ended { how }) => Some(how),
+            State::Queued(_) | State::Running(_) | State::WaitingUser(_) => None,
         }
     }
 
