@@ -109,11 +109,14 @@ impl Run {
     /// # Errors
     /// [`EventRejected`] if the event is malformed, reports a turn that was never started, or needs a validator that is
     /// missing; the run is unchanged.
-    pub fn apply(&mut self, event: Event, now: Timestamp) -> Result<Transition, EventRejected> {
+    pub fn apply(&mut self, mut event: Event, now: Timestamp) -> Result<Transition, EventRejected> {
         if let Event::TurnDecided(_) | Event::Created {} = event {
             return Err(EventRejected::malformed(format!("`{}` stands in journals only", event.name())));
         }
         event.check_form()?;
+        if let Event::TurnFinished(report) = &mut event {
+            report.keep_end_of_long_text(&self.plan.limits)?;
+        }
         #[cfg(feature = "streams")]
         let event = event.with_stream_decoded()?;
         self.check_applicable(&event)?;

@@ -32,7 +32,7 @@ pub(crate) struct Found<'r> {
     /// The end of the assistant's last words, for a question without structure.
     pub(crate) last_words: &'r str,
     /// How long they were before they were cut.
-    pub(crate) last_words_bytes: usize,
+    pub(crate) last_words_bytes: u64,
     pub(crate) diagnostics: Vec<Note>,
     /// Bytes looked at: the measure of work.
     pub(crate) steps: u64,
@@ -56,9 +56,12 @@ pub(crate) fn read<'r>(plan: &'r Plan, report: &'r TurnReport) -> Found<'r> {
         (Some(value), _, _) => reader.host_value(value),
         (None, Some(messages), _) => {
             let own_words = messages.iter().filter(|message| message.role == "assistant");
-            reader.texts(&own_words.map(|message| message.text.as_str()).collect::<Vec<_>>());
+            reader.texts(&own_words.map(|message| message.text.as_str()).collect::<Vec<_>>(), 0);
         }
-        (None, None, Some(text)) => reader.texts(&[text]),
+        (None, None, Some(text)) => {
+            let size = report.text_bytes.unwrap_or_default();
+            reader.texts(&[text], size.saturating_sub(text.len() as u64));
+        }
     }
     reader.finish()
 }
@@ -103,9 +106,9 @@ impl<'r> Reader<'r> {
             self.fault = Some(JsonError::TooDeep);
             return;
         }
-        let size = json_text(value).len();
-        self.found.steps += size as u64;
-        if size > self.plan.limits.turn_text_bytes {
+        let size = json_text(value).len() as u64;
+        self.found.steps += size;
+        if size > self.plan.limits.turn_text_bytes as u64 {
             self.too_large(size);
             return;
         }
@@ -140,18 +143,22 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// The assistant's messages of the turn, in order.
-    fn texts(&mut self, texts: &[&'r str]) {
+    /// The assistant's messages of the turn, in order. So many bytes before the first of them are not there.
+    fn texts(&mut self, texts: &[&'r str], missing: u64) {
         let limits = &self.plan.limits;
         let last = texts.iter().rposition(|text| !text.trim().is_empty());
-        let words = last.and_then(|last| texts.get(last)).map(|text| text.trim()).unwrap_or_default();
-        self.found.last_words_bytes = words.len();
-        self.found.last_words = text::tail(words, limits.prompt_bytes);
-        let size = texts.iter().map(|text| text.len()).sum::<usize>();
-        if size > limits.turn_text_bytes {
+        let words = last.and_then(|last| texts.get(last)).copied().unwrap_or_default();
+        let size = texts.iter().map(|text| text.len() as u64).sum::<u64>() + missing;
+        if missing > 0 || size > limits.turn_text_bytes as u64 {
+            // The end is cut off first, so that it is the same whether the rest is there or not (OUT-12).
+            let end = text::tail(words, limits.prompt_bytes);
+            self.found.last_words = end.trim();
+            self.found.last_words_bytes = missing + (words.len() - end.len() + end.trim().len()) as u64;
             self.too_large(size);
             return;
         }
+        self.found.last_words = text::tail(words.trim(), limits.prompt_bytes);
+        self.found.last_words_bytes = words.trim().len() as u64;
         for (place, text) in texts.iter().enumerate().rev() {
             let contents = objects::find(text, limits.json_depth);
             self.breaks_off_done |= contents.breaks_off_done && last == Some(place);
@@ -159,7 +166,7 @@ impl<'r> Reader<'r> {
         }
     }
 
-    fn too_large(&mut self, size: usize) {
+    fn too_large(&mut self, size: u64) {
         let limit = self.plan.limits.turn_text_bytes;
         self.note(Code::OutputTooLarge, format!("the turn's text has {size} bytes, the limit is {limit}"));
     }

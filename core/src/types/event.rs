@@ -89,9 +89,12 @@ pub struct TurnReport {
     /// The turn's messages in order. Only those of role `assistant` are read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub messages: Option<Vec<Message>>,
-    /// The assistant's text.
+    /// The assistant's text. Of one over the limit the last `prompt_bytes` bytes are enough, with `text_bytes`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// The size of the whole text in bytes, where only its end stands in `text` (OUT-12).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text_bytes: Option<u64>,
     /// An opaque handle by which the host can resume the agent's session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_handle: Option<String>,
@@ -184,7 +187,7 @@ impl Reply {
 
 impl Event {
     /// The report of a turn with the assistant's text, which a binding hands over beside it: a long text need not be
-    /// written as JSON and read back.
+    /// written as JSON and read back. Where `text_bytes` is given, an empty `text` stands in its place until then.
     ///
     /// # Errors
     /// [`EventRejected`] with `EVENT_MALFORMED` if the event is no finished turn, or has another content.
@@ -275,6 +278,9 @@ impl TurnReport {
         if contents.into_iter().filter(|given| *given).count() > 1 {
             return Some("a turn has at most one of `output`, `messages`, `text` and `stream`".to_owned());
         }
+        if self.text_bytes.is_some_and(|size| self.text.as_ref().is_none_or(|text| size < text.len() as u64)) {
+            return Some("`text_bytes` must stand beside a `text`, and be at least its size in bytes".to_owned());
+        }
         // A page that shows runs has no agents, and is spared the decoders.
         if self.stream.is_some() && !cfg!(feature = "streams") {
             return Some("a turn has a `stream`, which this build cannot decode".to_owned());
@@ -296,6 +302,23 @@ impl TurnReport {
         let is_long_handle =
             self.session_handle.as_ref().is_some_and(|handle| is_longer(handle, MAX_HANDLE_CHARACTERS));
         is_long_handle.then(|| format!("`session_handle` must have at most {MAX_HANDLE_CHARACTERS} characters"))
+    }
+
+    /// Keeps of a text over the limit only the end, which is all that counts of it (OUT-12).
+    ///
+    /// # Errors
+    /// [`EventRejected`] with `EVENT_MALFORMED` if only the end of a text within the limit is there.
+    pub(crate) fn keep_end_of_long_text(&mut self, limits: &Limits) -> Result<(), EventRejected> {
+        let Some(text) = &mut self.text else { return Ok(()) };
+        let size = self.text_bytes.unwrap_or(text.len() as u64);
+        if size > limits.turn_text_bytes as u64 {
+            *text = text::tail(text, limits.prompt_bytes).to_owned();
+        } else if size > text.len() as u64 {
+            let message = "`text_bytes` is within the limit of a turn's text, so all of the `text` is needed";
+            return Err(EventRejected::malformed(message));
+        }
+        self.text_bytes = Some(size).filter(|size| *size > text.len() as u64);
+        Ok(())
     }
 
     /// The reason why the turn failed, if it did (GATE-1).
