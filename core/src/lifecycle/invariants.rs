@@ -95,7 +95,7 @@ fn counters(run: &Run) -> Result<(), Broken> {
     let max = run.plan().max_attempt.filter(|_| run.plan().is_interactive());
     ensure(max.is_none_or(|max| life.attempt_number <= max), "life.attempt_number", "passes max_attempt")?;
     // Every answer leads to one more turn, once that turn has started.
-    let answered = run.resolved().answered();
+    let answered = run.resolved().answered;
     let attempts = u64::from(life.attempt_number);
     let retry = run.plan().interrupted_turn == InterruptedTurn::Retry;
     let expected = match run.state() {
