@@ -1,6 +1,6 @@
 # `make help` lists what there is. Every target works from a clean clone and twice in a row.
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-rust setup-python setup-js check check-rust check-python check-js test test-rust test-python test-js
+.PHONY: help types setup setup-rust setup-python setup-js check check-rust check-python check-js test test-rust test-python test-js
 .PHONY: setup-services setup-python-service setup-node-service check-services test-services
 .PHONY: setup-agents setup-wasm setup-console check-console test-console
 .PHONY: setup-postgres test-hosts test-under-load bench-hosts
@@ -176,6 +176,9 @@ examples/console/node_modules/.ready: examples/console/package.json examples/con
 check: ## Formatting, lints, types, docs, sizes, and that the core builds for wasm
 	@$(MAKE) $(SIDE_BY_SIDE) check-rust check-js check-python check-services check-console
 
+types: setup-rust ## Generate the types of TypeScript, Python and OpenAPI from the core's
+	$(CARGO) run --quiet --locked --profile xtask --package xtask -- types
+
 check-rust: setup-rust
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy $(ALL) -- --deny warnings
@@ -190,6 +193,7 @@ check-python: setup-python
 	cd bindings-python && $(VENV)/bin/pyright --pythonpath $(VENV)/bin/python
 
 check-js: setup-js
+	$(CARGO) run --quiet --locked --profile xtask --package xtask -- types --check
 	cd bindings-wasm && node_modules/.bin/tsc --noEmit
 	cd bindings-wasm && node_modules/.bin/biome ci .
 	cd bench && ../bindings-wasm/node_modules/.bin/biome ci .

@@ -8,16 +8,16 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from turnlatch import Plan, Skill, admit
+from turnlatch import Plan, Skill, admit, types
 
 SCHEMA = {"type": "object", "required": ["file"], "properties": {"file": {"type": "string"}}}
 DONE = '{"file": "b.txt", "__SKILL_DONE__": true}'
 STICKY = {"kind": "sticky_process"}
 
 
-def plan(run_id: str = "r1", limits: dict[str, int] | None = None, **options: Any) -> Plan:
+def plan(run_id: str = "r1", limits: types.Limits | None = None, **options: Any) -> Plan:
     skill = Skill({"execution_modes": ["auto", "interactive"]}, output_schema=SCHEMA)
-    request = {"run_id": run_id, "engine": "test", "execution_mode": "interactive", **options}
+    request: Any = {"run_id": run_id, "engine": "test", "execution_mode": "interactive", **options}
     return admit(skill, request, engines=["test"], limits=limits)
 
 

@@ -6,13 +6,13 @@ from typing import Any
 
 from turnlatch import Plan, Run, Skill, admit
 
-RUNNER = {"execution_modes": ["auto", "interactive"]}
+RUNNER: Any = {"execution_modes": ["auto", "interactive"]}
 SCHEMA = {"type": "object", "required": ["answer"], "properties": {"answer": {"type": "integer"}}}
 
 
 def plan_of(*, schema: Any = SCHEMA, runner: Any = None, **request: Any) -> Plan:
     """A plan of the usual skill; keywords are laid over the request."""
-    asked = {"run_id": "r1", "engine": "codex", "execution_mode": "interactive", **request}
+    asked: Any = {"run_id": "r1", "engine": "codex", "execution_mode": "interactive", **request}
     manifest = Skill(RUNNER if runner is None else runner, schema)
     return admit(manifest, asked, engines=["codex", "claude"])
 

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 from enum import Enum, IntEnum
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -36,6 +36,7 @@ from turnlatch import (
     record_json,
     replay,
     to_millis,
+    types,
 )
 from vectors_runner import ROOT
 
@@ -184,7 +185,7 @@ def test_exceptions_carry_what_happened_and_survive_pickle(
 
 def test_details_say_what_the_exception_is_about() -> None:
     with pytest.raises(AdmissionError) as refused:
-        admit(Skill({}), {"run_id": "!", "engine": "nobody", "colour": 1}, engines=["codex"])
+        admit(Skill({}), {"run_id": "!", "engine": "nobody", "colour": 1}, engines=["codex"])  # type: ignore[arg-type]
     paths = {problem["path"] for problem in refused.value.details}
     assert {"request/run_id", "request/engine", "request/colour"} <= paths
     with pytest.raises(LoadError) as not_loaded:
@@ -247,7 +248,7 @@ def test_data_that_is_no_json_is_refused_and_changes_nothing(data: Any, error: t
         ("/output/a~1~0/1", lambda: running.apply({**turn, "output": {"a/~": [0, data]}}, 5)),  # type: ignore[arg-type]
         ("/response", lambda: waiting.reply(1, data, 5)),
         ("/output", lambda: evaluate_turn(plan_of(), {"output": data})),
-        ("/messages/0", lambda: evaluate_turn(plan_of(), {"messages": (data,)})),  # type: ignore[typeddict-item]
+        ("/messages/0", lambda: evaluate_turn(plan_of(), {"messages": (data,)})),  # type: ignore[arg-type,misc]
     ]
     for place, call in calls:
         with pytest.raises(EventRejectedError, match=says) as caught:
@@ -322,34 +323,34 @@ def test_text_with_half_a_surrogate_pair_is_refused() -> None:
         with pytest.raises((UnicodeEncodeError, TurnlatchError)):
             call()
     for manifest, request in (
-        (Skill({"x": "\ud800"}), {"run_id": "r1", "engine": "codex"}),
+        (Skill(cast("Any", {"x": "\ud800"})), {"run_id": "r1", "engine": "codex"}),
         (Skill('{"x": "\ud800"}'), {"run_id": "r1", "engine": "codex"}),
         (Skill("\ud800"), {"run_id": "r1", "engine": "codex"}),
         (Skill({}), {"run_id": "r1", "engine": "codex", "input": {"a": "\ud800"}}),
         (Skill({}), {"run_id": "\ud800", "engine": "codex"}),
     ):
         with pytest.raises(AdmissionError):
-            admit(manifest, request, engines=["codex"])
+            admit(manifest, cast("Any", request), engines=["codex"])
     assert run.to_json() == before
 
 
 @pytest.mark.parametrize("data", [float("nan"), float("inf")])
 def test_a_manifest_or_request_with_a_number_that_is_none_is_refused(data: float) -> None:
     with pytest.raises(AdmissionError):
-        admit(Skill({"x": data}), {"run_id": "r1", "engine": "codex"}, engines=["codex"])
+        admit(Skill(cast("Any", {"x": data})), {"run_id": "r1", "engine": "codex"}, engines=["codex"])
     with pytest.raises(AdmissionError):
         plan_of(input={"x": data})
 
 
 def test_a_manifest_with_foreign_or_deep_data_is_an_error() -> None:
     with pytest.raises(TypeError, match="found object"):
-        admit(Skill({"x": object()}), {"run_id": "r1", "engine": "codex"}, engines=["codex"])
+        admit(Skill(cast("Any", {"x": object()})), {"run_id": "r1", "engine": "codex"}, engines=["codex"])
     with pytest.raises((RecursionError, AdmissionError)):
-        admit(Skill({"x": nested(100_000)}), {"run_id": "r1", "engine": "codex"}, engines=["codex"])
+        admit(Skill(cast("Any", {"x": nested(100_000)})), {"run_id": "r1", "engine": "codex"}, engines=["codex"])
 
 
 def test_limits_are_known_by_name_and_numbers() -> None:
-    request = {"run_id": "r1", "engine": "codex"}
+    request: types.RunRequest = {"run_id": "r1", "engine": "codex"}
     assert admit(Skill({}), request, engines=["codex"], limits={"options": 3}).to_dict()["limits"]["options"] == 3
     for limits in ({"colour": 1}, {"options": -1}, {"options": "3"}):
         with pytest.raises(ValueError):

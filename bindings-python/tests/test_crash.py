@@ -80,7 +80,8 @@ async def check(folder: Path, mode: str, crashed: int, mark: str) -> None:
     assert replay(plan(**MODES[mode]), await store.journal("r1"))[0].to_json() == run.to_json()
     store.close()
 
-    code = run.status_view().get("error", {}).get("code")
+    error = run.status_view().get("error")
+    code = error and error["code"]
     if mode == "cancel":
         assert code == "CANCELED_BY_USER" or (crashed and code in LOST)
     elif crashed and mode in ("strict", "sticky"):

@@ -287,7 +287,7 @@ def outcome(run: Run) -> Outcome:
     records: list[tuple[int, str, Any]] = [
         (record["interaction_id"], record["resolution_mode"], record.get("response")) for record in run.history()
     ]
-    return run.status, view.get("error", {}).get("code", ""), attempt, records
+    return run.status, view["error"]["code"] if "error" in view else "", attempt, records
 
 
 def check(scenario: Scenario, world: World, life: Life, whole: dict[str, Outcome], fault: Fault) -> dict[str, Outcome]:

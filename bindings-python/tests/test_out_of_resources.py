@@ -82,7 +82,8 @@ def test_other_failures_count_and_these_do_not() -> None:
         async with driver_of(agents) as driver:
             await driver.start(plan())
             view = await asyncio.wait_for(driver.wait("r1"), 20)
-        return view["status"], view.get("error", {}).get("code"), len(agents.failures)
+        error = view.get("error")
+        return view["status"], error and error["code"], len(agents.failures)
 
     assert asyncio.run(outcome([scarce, broken, broken, scarce, scarce])) == ("succeeded", None, 0)
     assert asyncio.run(outcome([scarce, broken, scarce, broken, scarce, broken])) == ("succeeded", None, 0)
@@ -120,7 +121,8 @@ def test_a_host_that_dies_while_a_turn_waits_for_its_start(policy: str, status: 
             assert await second.recover() == ["r1"]
             view = await asyncio.wait_for(second.wait("r1"), 20)
             await second.settled("r1")
-        assert (view["status"], view.get("error", {}).get("code")) == (status, code)
+        error = view.get("error")
+        assert (view["status"], error and error["code"]) == (status, code)
         assert len(agents.started) == (policy == "retry") and slots.held() == set()
 
     asyncio.run(main())

@@ -16,7 +16,7 @@ import pytest
 
 from hosting import until
 from test_readme import PACKAGE, blocks
-from turnlatch import Skill, admit
+from turnlatch import Skill, admit, types
 
 # Notes its start, and which of those before it are alive (a zombie has no command line), and waits until it may go.
 AGENT = """
@@ -36,9 +36,9 @@ def host_of_the_readme() -> Any:
     return space["Host"]
 
 
-async def main(folder: Path, policy: str) -> None:
+async def main(folder: Path, policy: types.InterruptedTurn) -> None:
     """Starts the run, or goes on with it."""
-    request = {"run_id": "r1", "engine": "test", "interrupted_turn": policy}
+    request: types.RunRequest = {"run_id": "r1", "engine": "test", "interrupted_turn": policy}
     known = (folder / "runs.db").exists()
     host = host_of_the_readme()(folder, ["sh", "-c", f"cd '{folder}'; {AGENT}"])
     plan = admit(Skill({}), request, engines=["test"])
@@ -79,4 +79,4 @@ def test_a_turn_that_was_interrupted_is_begun_as_often_as_the_policy_says(
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1]), sys.argv[2]))
+    asyncio.run(main(Path(sys.argv[1]), "retry" if sys.argv[2] == "retry" else "fail"))

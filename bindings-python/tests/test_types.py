@@ -14,7 +14,7 @@ import pytest
 from turnlatch import types
 from vectors_runner import expand_members, read_vectors, vector_files
 
-if sys.version_info >= (3, 11):
+if sys.version_info >= (3, 12):
     from typing import NotRequired, get_type_hints, is_typeddict
 else:
     from typing_extensions import NotRequired, get_type_hints, is_typeddict
@@ -23,7 +23,7 @@ QUERIES: dict[str, Any] = {
     "status_view": types.StatusView,
     "pending_view": types.PendingView,
     "history": list[types.InteractionRecord],
-    "outstanding": types.Outstanding,
+    "outstanding": types.PendingEffects,
     "explain": types.Explanation,
     "codes": list[types.CodeInfo],
     "why_not": types.WhyNot,
@@ -94,15 +94,19 @@ def told_by_step(name: str, step: dict[str, Any], then: Any) -> Iterator[tuple[s
         if "event" in step:
             # The core takes null for absent in an event; the types ask for leaving it out.
             given = {key: member for key, member in step["event"].items() if member is not None or key == "response"}
-            yield f"event, {name}", given, types.Event
+            yield f"event, {name}", given, types.RunEvent
     for answer in (then, then.get("rejected") if isinstance(then, dict) else None):
         if isinstance(answer, dict) and "receipt" in answer and isinstance(answer["receipt"], dict):
             yield f"receipt, {name}", answer["receipt"], types.Receipt
     if "turn" in step and "rejected" not in then:
-        yield f"report, {name}", step["turn"], types.TurnReport
+        # The core takes any role and reads the assistant's; the types ask for one of those that there are.
+        turn = {**step["turn"]}
+        if "messages" in turn:
+            turn["messages"] = [said for said in turn["messages"] if said["role"] != "Assistant"]
+        yield f"report, {name}", turn, types.TurnReport
         yield f"judged, {name}", then, types.Evaluation
     if "stream" in step and "rejected" not in then:
-        yield f"stream, {name}", step["stream"], types.Stream
+        yield f"stream, {name}", step["stream"], types.TurnStream
         yield f"decoded, {name}", then["decoded"], types.Decoded
         yield f"judged, {name}", then["judged"], types.Evaluation
     if "feed" in step and "rejected" not in then:
@@ -128,11 +132,11 @@ def test_every_answer_of_the_vectors_is_of_its_type() -> None:
 
 
 def test_the_check_finds_what_is_wrong() -> None:
-    note = {"code": "A", "message": "b"}
+    note = {"code": "OUTPUT_MISSING", "message": "b"}
     assert list(wrong(note, types.Note, "")) == []
-    for value in ({"code": "A"}, {**note, "more": 1}, {**note, "code": 1}, None, [note]):
+    for value in ({"code": "OUTPUT_MISSING"}, {**note, "more": 1}, {**note, "code": "OUTPUT_MISING"}, None, [note]):
         assert list(wrong(value, types.Note, "")) != []
-    assert list(wrong({"type": "cancel", "slot_id": "x"}, types.Event, "")) != []
+    assert list(wrong({"type": "cancel", "slot_id": "x"}, types.RunEvent, "")) != []
     assert list(wrong(True, int, "")) != []
 
 
@@ -146,14 +150,23 @@ def test_every_effect_event_and_receipt_was_seen() -> None:
                 seen["event"].add(value["type"])
             case "receipt":
                 seen["receipt"].add(value["kind"])
-    receipts = get_type_hints(types.Receipt)["kind"]
-    assert seen["receipt"] == set(get_args(receipts))
-    for union, kind in ((types.Effect, "effect"), (types.Event, "event")):
-        names = {get_args(get_type_hints(member)["type"])[0] for member in get_args(union)}
-        assert seen[kind] == names
+    for union, kind, tag in (
+        (types.Effect, "effect", "type"),
+        (types.RunEvent, "event", "type"),
+        (types.Receipt, "receipt", "kind"),
+    ):
+        words = {word for member in get_args(union) for word in get_args(get_type_hints(member)[tag])}
+        assert seen[kind] == words
 
 
 def test_every_format_of_a_stream_was_seen() -> None:
     steps = [step for path in vector_files() for vector in read_vectors(path) for step in vector.get("steps", [])]
     seen = {step[kind]["format"] for step in steps for kind in ("stream", "feed") if "format" in step.get(kind, {})}
     assert set(get_args(types.StreamFormat)) <= seen
+
+
+def test_pydantic_can_read_the_types_on_every_python() -> None:
+    """It takes no ``TypedDict`` of ``typing`` below 3.12, and needs to know which members are required."""
+    assert types.StartTurn.__required_keys__ == {"type", "id", "attempt_number", "slot_id"}
+    assert types.StartTurn.__optional_keys__ == {"resume"}
+    assert type(types.StartTurn).__module__ == ("typing" if sys.version_info >= (3, 12) else "typing_extensions")

@@ -9,6 +9,7 @@ from typing import Literal
 from turnlatch import (
     AdmissionError,
     Command,
+    Driver,
     EventRejectedError,
     Journal,
     Plan,
@@ -76,7 +77,7 @@ def every_effect_by_if(effect: types.Effect) -> str:
     return effect["id"]
 
 
-def every_event(event: types.Event) -> str | int:
+def every_event(event: types.RunEvent) -> str | int:
     match event["type"]:
         case "slot_granted":
             return event["slot_id"]
@@ -140,7 +141,7 @@ def a_whole_run() -> None:
     except EventRejectedError as rejected:
         print(rejected.code)
     receipt = run.reply(1, {"any": ["data"]}, 3, idempotency_key="k", expected_revision=3).receipt
-    if receipt is not None and receipt["kind"] == "stale" and "resolved" in receipt:
+    if receipt is not None and receipt["kind"] == "stale":
         assert_type(receipt["resolved"]["resolved_at"], int)
     pending = run.pending_view()["pending"]
     if pending is not None:
@@ -160,11 +161,70 @@ def what_must_not_pass(run: Run, plan: Plan) -> None:
     run.apply({"type": "cancel", "slot_id": "s"}, 1)  # type: ignore[typeddict-item]
     run.apply({"type": "cancel"}, 1.5)  # type: ignore[arg-type]
     run.why_not("done")  # type: ignore[arg-type]
-    evaluate_turn(plan, {"txt": "x"})  # type: ignore[typeddict-unknown-key]
+    evaluate_turn(plan, {"txt": "x"})  # type: ignore[arg-type]
+    evaluate_turn(plan, {"text": "x", "output": {}})  # type: ignore[arg-type,misc]
+    evaluate_turn(plan, {"messages": [{"role": "asistant", "text": "x"}]})  # type: ignore[arg-type,misc]
+    evaluate_turn(plan, {"stream": {"format": "text", "stdout": ""}, "exit_code": 0})  # type: ignore[arg-type,misc]
+
+
+def skills_and_requests_that_must_not_pass(driver: Driver) -> None:
+    Skill({"execution_mods": ["auto"]})  # type: ignore[arg-type]
+    Skill({"execution_modes": ["automatic"]})  # type: ignore[arg-type]
+    Skill({"max_atempt": 3})  # type: ignore[arg-type]
+    admit(Skill({}), {"run_id": "r1"}, engines=["codex"])  # type: ignore[arg-type]
+    admit(Skill({}), {"run_idd": "r1", "engine": "codex"}, engines=["codex"])  # type: ignore[arg-type]
+    admit(Skill({}), {"run_id": "r1", "engine": "codex", "soft_completion": "maybe"}, engines=["codex"])  # type: ignore[arg-type]
+    admit(Skill({}), {"run_id": "r1", "engine": "codex"}, engines=["codex"], limits={"option": 3})  # type: ignore[arg-type]
+    driver.wait("r1", "waiting")  # type: ignore[arg-type,unused-coroutine]
+
+
+def narrowed_views(view: types.StatusView) -> str:
+    """The status says what there is; before, what may be absent is read by ``get``."""
+    assert_type(view.get("error"), types.RunError | None)
+    match view["status"]:
+        case "failed" | "canceled":
+            return view["error"]["code"]
+        case "waiting_user":
+            return str(view["pending_interaction_id"])
+        case "succeeded":
+            return view.get("data_text", "")
+        case "queued" | "running":
+            return ""
+        case _:
+            assert_never(view["status"])
+
+
+def narrowed_by_if(receipt: types.Receipt, view: types.StatusView, request: types.AllowedRequest) -> None:
+    if receipt["kind"] == "stale":
+        assert_type(receipt["resolved"]["resolved_at"], int)
+    elif receipt["kind"] == "accepted" or receipt["kind"] == "duplicate":
+        assert_type(receipt["interaction_id"], int)
+    elif receipt["kind"] == "already_ended":
+        assert_type(receipt["code"], types.Code)
+        print(receipt["code"] == "RUN_ALREADY_ENDDED")  # type: ignore[comparison-overlap]
+    if view["status"] == "succeeded":
+        assert_type(view, types.SucceededStatusView)
+    elif view["status"] == "waiting_user":
+        assert_type(view["pending_interaction_id"], int)
+    if request["allowed"] is False:
+        assert_type(request["code"], types.Code)
+    elif request["request"] == "reply":
+        assert_type(request["max_response_bytes"], int)
+
+
+def every_check(check: types.Check) -> str | int | list[str] | None:
+    if check["reason"] == "process_failed":
+        assert_type(check, types.ProcessFailedCheck)
+        return check["code"]
+    if check["reason"] == "attempts_left" or check["reason"] == "attempts_exhausted":
+        return check["max_attempt"] - check["attempt"]
+    if check["reason"] == "artifacts_missing":
+        return check["paths"]
+    return check.get("interactions")
 
 
 def streams(run: Run) -> None:
-    stream: types.Stream = {"format": "codex-jsonl", "stdout": "", "exit_code": 0}
+    stream: types.TurnStream = {"format": "codex-jsonl", "stdout": "", "exit_code": 0}
     run.apply({"type": "turn_finished", "attempt_number": 1, "stream": stream}, 1)
     assert_type(decode_stream(stream), types.Decoded)
     decoder = StreamDecoder("claude-stream-json", 1_000, sticky=True)

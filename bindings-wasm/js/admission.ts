@@ -7,7 +7,7 @@ import { corePlan, type Plan, planOf } from './plan.js';
 import type * as types from './types.js';
 
 /** Makes a plan of a skill and a request, or throws {@link AdmissionError} with every problem. */
-export function admit(skill: types.Skill, request: types.Document, host: types.HostSettings): Plan {
+export function admit(skill: types.Skill, request: string | types.RunRequest, host: types.HostSettings): Plan {
 	const bytes = encode(documentText(request, 'the request'));
 	return planOf(withSkill(skill, host, (core) => core.admit(bytes)));
 }
@@ -42,7 +42,7 @@ export function readJob(body: string, runId: string): types.Job {
 }
 
 /** Reads the body of a request to a run as its event, or throws {@link EventRejectedError}. */
-export function requestEvent(kind: 'reply' | 'cancel', body: string): types.Event {
+export function requestEvent(kind: 'reply' | 'cancel', body: string): types.RunEvent {
 	return JSON.parse(requestEventJson(kind, body));
 }
 

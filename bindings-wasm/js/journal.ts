@@ -37,7 +37,7 @@ export class Journal {
 	}
 
 	/** Reads a journal back, as text or as data, or throws {@link LoadError}. */
-	static restore(document: types.Document): Journal {
+	static restore(document: types.JsonDocument): Journal {
 		const bytes = encode(documentText(document, 'the journal'));
 		return new Journal(call(() => glue.Journal.restore(bytes)));
 	}
@@ -102,7 +102,7 @@ export function exportRun(plan: Plan, journal: Journal): string {
 }
 
 /** Reads back what {@link exportRun} gave, or throws {@link LoadError}. */
-export function importRun(document: types.Document): [Plan, Journal] {
+export function importRun(document: types.JsonDocument): [Plan, Journal] {
 	const bytes = encode(documentText(document, 'the exported run'));
 	const [plan, journal] = call(() => glue.Journal.importRun(bytes)) as unknown as [glue.Plan, glue.Journal];
 	return [planOf(plan), new Journal(journal)];
@@ -121,7 +121,7 @@ export class Replayer {
 	}
 
 	/** Replays the next line and says what it did, or throws {@link LoadError} and stays where it was. */
-	next(line: string): types.Step {
+	next(line: string): types.TimelineEntry {
 		return JSON.parse(this.nextJson(line));
 	}
 

@@ -23,7 +23,7 @@ export class Plan {
 	}
 
 	/** Reads back what {@link Plan.toJSON} gave, as text or as data, or throws {@link LoadError}. */
-	static restore(plan: types.Document): Plan {
+	static restore(plan: types.JsonDocument): Plan {
 		const bytes = encode(documentText(plan, 'the plan'));
 		return new Plan(call(() => glue.Plan.restore(bytes)));
 	}

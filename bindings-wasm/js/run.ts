@@ -48,7 +48,7 @@ export class Run {
 	}
 
 	/** Reads a snapshot back, as text or as data, or throws {@link LoadError}. */
-	static restore(snapshot: types.Document): Run {
+	static restore(snapshot: types.JsonDocument): Run {
 		const bytes = encode(documentText(snapshot, 'the snapshot'));
 		return new Run(call(() => glue.Run.restore(bytes)));
 	}
@@ -77,7 +77,7 @@ export class Run {
 	 * Applies one event. A reply or cancel that is refused has a `receipt` with a `code` and changes nothing; what is no
 	 * event throws {@link EventRejectedError} and leaves the run as it was.
 	 */
-	apply(event: types.Event, now: types.Time): Transition {
+	apply(event: types.RunEvent, now: types.Time): Transition {
 		return this.#observed(event, now, () => {
 			const text = longText(event);
 			const json = encode(eventText(text === undefined ? event : withoutText(event)));
@@ -173,24 +173,24 @@ export class Run {
 	 * The effects that the host still has to perform, and what the run may still own: for the time after a crash. The effect that
 	 * begins a turn is not among them, because it may have happened: only {@link Run.afterRestart} returns it.
 	 */
-	outstanding(): types.Outstanding {
+	outstanding(): types.PendingEffects {
 		return this.#held.call((run) => run.outstanding());
 	}
 
 	/** Whether an effect is still to be performed; `failed` are those of this run that are tried again later. */
-	due(effect: types.Effect, failed: readonly types.Effect[] = []): types.Due {
+	due(effect: types.Effect, failed: readonly types.Effect[] = []): types.EffectStatus {
 		const [bytes, others] = [encode(eventText(effect)), encode(eventText(failed))];
 		return this.#asHost('due', (run) => run.due(bytes, others));
 	}
 
 	/** What becomes of an effect that failed too often; `begun` says that it may have happened in part. */
-	givenUp(effect: types.Effect, begun: boolean): types.GivenUp {
+	givenUp(effect: types.Effect, begun: boolean): types.RetriesExhausted {
 		const bytes = encode(eventText(effect));
 		return this.#asHost('givenUp', (run) => run.givenUp(bytes, begun));
 	}
 
 	/** How to continue with a run that was loaded after a restart, from what the host still has of it. */
-	afterRestart(found: types.Found): types.Resumption {
+	afterRestart(found: types.RecoveryFacts): types.RecoveryPlan {
 		const { process_alive = false, begun, slot_lost = false } = found;
 		// Guessing it would start a turn twice, or never.
 		if (typeof begun !== 'boolean') throw new TypeError('afterRestart needs `begun`: true or false');

@@ -73,7 +73,7 @@ if (Symbol.dispose)
 	Object.defineProperty(StreamDecoder.prototype, Symbol.dispose, { value: StreamDecoder.prototype.free });
 
 /** Decodes the whole of a turn's stream, or throws {@link EventRejectedError}. */
-export function decodeStream(stream: types.Stream): types.Decoded {
+export function decodeStream(stream: types.TurnStream): types.Decoded {
 	const bytes = encode(eventText(stream));
 	return call(() => glue.decodeStream(bytes));
 }

@@ -13,7 +13,6 @@ import {
 	compactEntry,
 	displayText,
 	type Evaluation,
-	type Event,
 	EventRejectedError,
 	encodeChained,
 	evaluateTurn,
@@ -25,6 +24,7 @@ import {
 	Plan,
 	Replayer,
 	Run,
+	type RunEvent,
 	replay,
 	TurnlatchError,
 	version,
@@ -173,7 +173,7 @@ test('errors carry what happened', () => {
 	const run = waitingRun();
 	const known = new Set(codes().map(({ code }) => code));
 	for (const [kind, code, call] of [
-		[AdmissionError, 'EXECUTION_MODE_INVALID', () => planOf({ request: { execution_mode: 'both' } })],
+		[AdmissionError, 'EXECUTION_MODE_INVALID', () => planOf({ request: { execution_mode: 'both' as 'auto' } })],
 		[EventRejectedError, 'EVENT_MALFORMED', () => run.applyJson('{', 3)],
 		[EventRejectedError, 'EVENT_UNKNOWN_ATTEMPT', () => run.apply({ type: 'turn_finished', attempt_number: 9 }, 3)],
 		[LoadError, 'SNAPSHOT_INVALID', () => Run.restore('{}')],
@@ -187,9 +187,8 @@ test('errors carry what happened', () => {
 		assert.ok(error.message.length > 0 && known.has(code));
 		assert.match(String(error.stack), new RegExp(kind.name));
 	}
-	const refused = thrown(() =>
-		admit({ runner: {} }, { run_id: '!', engine: 'nobody', colour: 1 }, HOST),
-	) as AdmissionError;
+	const request = { run_id: '!', engine: 'nobody', colour: 1 };
+	const refused = thrown(() => admit({ runner: {} }, request, HOST)) as AdmissionError;
 	const paths = refused.details.map(({ path }) => path);
 	for (const path of ['request/run_id', 'request/engine', 'request/colour']) assert.ok(paths.includes(path));
 	const cut = thrown(() => Run.restore(run.snapshot().slice(0, -1))) as LoadError;
@@ -222,7 +221,7 @@ test('text stays as it was written, and a key `__proto__` a key', () => {
 });
 
 test('an event as an object is its JSON text', () => {
-	const event: Event = {
+	const event: RunEvent = {
 		type: 'turn_finished',
 		attempt_number: 1,
 		output: { answer: 1, n: [1e21, -0, 2 ** 60, 5e-324] },
@@ -232,10 +231,10 @@ test('an event as an object is its JSON text', () => {
 	byText.applyJson(JSON.stringify(event), 5);
 	assert.equal(byData.snapshot(), byText.snapshot());
 	// An optional member that is undefined is absent.
-	const cancel = { type: 'cancel', reason: undefined } as unknown as Event;
+	const cancel = { type: 'cancel', reason: undefined } as unknown as RunEvent;
 	assert.equal(byData.copy().apply(cancel, 6).receipt?.kind, 'already_ended');
 	// JavaScript writes this number as an integer of more than 64 bits.
-	const large: Event = { type: 'turn_finished', attempt_number: 1, output: [1e20] };
+	const large: RunEvent = { type: 'turn_finished', attempt_number: 1, output: [1e20] };
 	assert.equal(
 		malformed(() => runningRun().apply(large, 5)).message,
 		malformed(() => runningRun().applyJson(JSON.stringify(large), 5)).message,
@@ -290,7 +289,7 @@ test('a journal by lines replays', () => {
 	const plan = planOf();
 	const [run, created] = Run.create(plan, 0);
 	const told = [created];
-	const events: Event[] = [
+	const events: RunEvent[] = [
 		{ type: 'slot_granted', slot_id: 'r1/s1' },
 		{ type: 'turn_finished', attempt_number: 1, text: 'Which file?' },
 		{ type: 'cancel', reason: 'größer\n✓' },

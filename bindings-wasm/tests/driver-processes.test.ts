@@ -7,7 +7,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { type Limits, type Message, Run, type TurnReport } from 'turnlatch';
+import { type Limits, Run, type TurnMessage, type TurnReport } from 'turnlatch';
 import { Driver, LocalSlots, LocalTimers, MemoryStore } from 'turnlatch/driver';
 import { type Command, SubprocessRunner } from 'turnlatch/node';
 import { PACKAGE } from './files.js';
@@ -17,7 +17,7 @@ const EFFECT = { type: 'start_turn', id: 'r1/2/1', attempt_number: 1, slot_id: '
 /** Children in the group, in a session of their own, and orphaned in a session of their own; none heeds SIGTERM. */
 const TREE = `trap '' TERM; sleep 100 & setsid sleep 100 & sh -c 'setsid sleep 100 &'; echo up; wait`;
 const aRun = (limits: Partial<Limits> = {}) => Run.create(plan('r1', {}, limits), 1)[0];
-const said = (text: string): Message[] => [{ role: 'assistant', text }];
+const said = (text: string): TurnMessage[] => [{ role: 'assistant', text }];
 const sleepers = (mark: string) => processesMarked(mark).filter((line) => /^\d+ sleep 100/.test(line)).length;
 
 async function withRunner(

@@ -3,7 +3,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createContext, runInContext } from 'node:vm';
-import { AdmissionError, admit, displayText, type Event, evaluateTurn, Journal, Run, TurnlatchError } from 'turnlatch';
+import {
+	AdmissionError,
+	admit,
+	displayText,
+	evaluateTurn,
+	Journal,
+	Run,
+	type RunEvent,
+	TurnlatchError,
+} from 'turnlatch';
 import { malformed, planOf, runningRun, thrown, waitingRun } from './support.js';
 
 function nested(levels: number): unknown {
@@ -211,7 +220,7 @@ for (const key of ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'to
 			1,
 		);
 		malformed(() =>
-			waitingRun().apply({ type: 'cancel', ...(JSON.parse(`{${JSON.stringify(key)}:1}`) as object) } as Event, 6),
+			waitingRun().apply({ type: 'cancel', ...(JSON.parse(`{${JSON.stringify(key)}:1}`) as object) } as RunEvent, 6),
 		);
 	});
 }
@@ -220,8 +229,8 @@ test('every plain object will do, also of another realm and without a prototype'
 	const foreign = runInContext(
 		'({type: "turn_finished", attempt_number: 1, output: {answer: 3, list: [1, {}]}})',
 		createContext(),
-	) as Event;
-	const bare = Object.assign(Object.create(null) as object, foreign) as Event;
+	) as RunEvent;
+	const bare = Object.assign(Object.create(null) as object, foreign) as RunEvent;
 	for (const event of [foreign, bare, Object.freeze({ ...foreign })]) {
 		const run = runningRun();
 		run.apply(event, 5);

@@ -7,18 +7,28 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseSync } from '@photostructure/sqlite';
-import { admit, type JsonInput, type Limits, type Plan, Run, type StartTurn, type StatusView } from 'turnlatch';
+import {
+	admit,
+	type InteractiveProfile,
+	type Limits,
+	type Plan,
+	Run,
+	type RunRequest,
+	type Skill,
+	type StartTurn,
+	type StatusView,
+} from 'turnlatch';
 import { Driver, type DriverParts, LocalSlots, LocalTimers, type Store } from 'turnlatch/driver';
 import { type Command, SqliteStore, SubprocessRunner } from 'turnlatch/node';
 
 export const SCHEMA = { type: 'object', required: ['file'], properties: { file: { type: 'string' } } };
 export const DONE = '{"file": "b.txt", "__SKILL_DONE__": true}';
-export const STICKY = { kind: 'sticky_process' };
+export const STICKY: InteractiveProfile = { kind: 'sticky_process' };
 export const QUICK = { attempts: 3, delayMs: 10, pauseMs: 50 };
 
-export function plan(runId = 'r1', options: { [key: string]: JsonInput } = {}, limits: Partial<Limits> = {}): Plan {
-	const skill = { runner: { execution_modes: ['auto', 'interactive'] }, output_schema: SCHEMA };
-	const request = { run_id: runId, engine: 'test', execution_mode: 'interactive', ...options };
+export function plan(runId = 'r1', options: Partial<RunRequest> = {}, limits: Limits = {}): Plan {
+	const skill: Skill = { runner: { execution_modes: ['auto', 'interactive'] }, output_schema: SCHEMA };
+	const request: RunRequest = { run_id: runId, engine: 'test', execution_mode: 'interactive', ...options };
 	return admit(skill, request, { engines: ['test'], limits });
 }
 

@@ -7,11 +7,11 @@ import { before, describe, test } from 'node:test';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
-import { admit, Run } from 'turnlatch';
+import { admit, Run, type Skill } from 'turnlatch';
 import { PACKAGE } from './files.js';
 import type * as panics from './panics.js';
 
-const SKILL = { runner: { execution_modes: ['auto', 'interactive'] } };
+const SKILL: Skill = { runner: { execution_modes: ['auto', 'interactive'] } };
 /** Every build of the package, each loaded as one module. */
 const BUILDS = ['wasm-speed', 'wasm-size', 'wasm-slim'];
 

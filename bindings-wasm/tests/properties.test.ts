@@ -6,19 +6,21 @@ import fc from 'fast-check';
 import {
 	codes,
 	compactEntry,
-	type Event,
 	EventRejectedError,
 	Journal,
 	type JsonInput,
 	type Plan,
 	Run,
+	type RunEvent,
+	type RunRequest,
+	type RuntimeOptions,
 	replay,
 } from 'turnlatch';
 import { planOf } from './support.js';
 
-const STICKY = { interactive_profile: { kind: 'sticky_process' } };
+const STICKY: RuntimeOptions = { interactive_profile: { kind: 'sticky_process' } };
 const RELAXED = { interactive_require_user_reply: false, session_timeout_sec: 5 };
-const PLANS: Plan[] = [
+const REQUESTS: Partial<RunRequest>[] = [
 	{ execution_mode: 'auto' },
 	{},
 	RELAXED,
@@ -26,8 +28,9 @@ const PLANS: Plan[] = [
 	{ ...STICKY, ...RELAXED },
 	{ interrupted_turn: 'retry', ...RELAXED },
 	{ execution_mode: 'auto', interrupted_turn: 'retry' },
-].map((request) => planOf({ request }));
-const CODES = new Set(codes().map(({ code }) => code));
+];
+const PLANS = REQUESTS.map((request) => planOf({ request }));
+const CODES = new Set<string>(codes().map(({ code }) => code));
 const TEXTS = [
 	'Which file?',
 	'',
@@ -92,7 +95,7 @@ const throws = fc.array(
 const plans = fc.constantFrom(...PLANS);
 
 /** A throw as an event, aimed at where the run is. */
-function eventOf(run: Run, { kind, miss, text, data }: Throw): Event {
+function eventOf(run: Run, { kind, miss, text, data }: Throw): RunEvent {
 	const forward = { queued: 'grant', running: 'finish', waiting_user: 'reply' } as const;
 	const aimed = kind === 'forward' ? (forward[run.status as keyof typeof forward] ?? 'cancel') : kind;
 	const held = run.outstanding().keep.slot_id ?? 'r1/s1';
@@ -119,7 +122,7 @@ function eventOf(run: Run, { kind, miss, text, data }: Throw): Event {
 		case 'cancel':
 			return { type: 'cancel', ...(text === '' ? {} : { reason: text }) };
 		default:
-			return data as unknown as Event;
+			return data as unknown as RunEvent;
 	}
 }
 

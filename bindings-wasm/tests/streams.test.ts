@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decodeStream, evaluateTurn, memoryBytes, type Stream, StreamDecoder } from 'turnlatch';
+import { decodeStream, evaluateTurn, memoryBytes, StreamDecoder, type TurnStream } from 'turnlatch';
 import { malformed, planOf } from './support.js';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -14,7 +14,7 @@ const CODEX = [
 ].join('\n');
 
 test('a whole stream', () => {
-	const stream: Stream = { format: 'codex-jsonl', stdout: CODEX, exit_code: 0 };
+	const stream: TurnStream = { format: 'codex-jsonl', stdout: CODEX, exit_code: 0 };
 	const decoded = decodeStream(stream);
 	assert.deepEqual(decoded, {
 		messages: [{ role: 'assistant', text: '{"answer": 42}' }],

@@ -3,18 +3,18 @@
 import assert from 'node:assert/strict';
 import * as turnlatch from 'turnlatch';
 
-export const RUNNER = { execution_modes: ['auto', 'interactive'] };
+export const RUNNER: turnlatch.RunnerManifest = { execution_modes: ['auto', 'interactive'] };
 export const SCHEMA = { type: 'object', required: ['answer'], properties: { answer: { type: 'integer' } } };
 
 interface Given {
 	schema?: turnlatch.Schema;
-	runner?: turnlatch.Document;
-	request?: { [key: string]: turnlatch.JsonInput };
+	runner?: turnlatch.Skill['runner'];
+	request?: Partial<turnlatch.RunRequest>;
 }
 
 /** A plan of the usual skill; `request` is laid over the usual request. */
 export function planOf({ schema = SCHEMA, runner = RUNNER, request = {} }: Given = {}): turnlatch.Plan {
-	const asked = { run_id: 'r1', engine: 'codex', execution_mode: 'interactive', ...request };
+	const asked: turnlatch.RunRequest = { run_id: 'r1', engine: 'codex', execution_mode: 'interactive', ...request };
 	return turnlatch.admit({ runner, output_schema: schema }, asked, { engines: ['codex', 'claude'] });
 }
 

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { Registry } from 'prom-client';
-import { type Event, EventRejectedError, type Observation, Run } from 'turnlatch';
+import { EventRejectedError, type Observation, Run, type RunEvent } from 'turnlatch';
 import { Metrics, Traces, traceIdOf } from 'turnlatch/telemetry';
 import { asksThenFinishes, DONE, hosted, plan, scenario } from './hosting.js';
 
@@ -20,7 +20,7 @@ function play(observe: (observation: Observation) => void, runId = 'r1', reason?
 	};
 	const usage = { input_tokens: 900, output_tokens: 40, cached_input_tokens: 100 };
 	const failed = reason === undefined ? {} : { failure_reason: reason };
-	const steps: [number, Event][] = [
+	const steps: [number, RunEvent][] = [
 		[250, { type: 'slot_granted', slot_id: `${runId}/s1` }],
 		[3250, { type: 'turn_finished', attempt_number: 1, text: SECRET, usage }],
 		[3300, { type: 'reply', interaction_id: 7, response: SECRET }],

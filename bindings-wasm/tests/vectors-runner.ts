@@ -277,7 +277,7 @@ export class Stage {
 			case 'turn':
 				return this.#turn(argument);
 			case 'stream':
-				return this.#stream(argument as turnlatch.Stream);
+				return this.#stream(argument as turnlatch.TurnStream);
 			case 'feed':
 				return orRejected(this.#core, () => fed(this.#core, argument as Fed));
 			case 'patch':
@@ -304,7 +304,7 @@ export class Stage {
 		const [event, at, form] = thrown;
 		return form === 'text'
 			? this.#taken((run) => run.applyJson(event as string, at as number))
-			: this.#taken((run) => run.apply(event as turnlatch.Event, at as number));
+			: this.#taken((run) => run.apply(event as turnlatch.RunEvent, at as number));
 	}
 
 	snapshot(): string {
@@ -452,7 +452,7 @@ export class Stage {
 	}
 
 	/** What a stream says, and what the gates make of it. However it is cut, it says the same. */
-	#stream(stream: turnlatch.Stream): Json {
+	#stream(stream: turnlatch.TurnStream): Json {
 		return orRejected(this.#core, () => {
 			const decoded = this.#core.decodeStream(stream);
 			for (const size of stream.exit_code === undefined ? [] : [1, 7, 4096]) {

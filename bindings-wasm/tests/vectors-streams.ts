@@ -33,7 +33,7 @@ export function fed(core: Package, { format, limit, end_of_turn, work_folder, ch
 }
 
 /** What a decoder says of a stream that comes in pieces. */
-export function decodedInPieces(core: Package, stream: turnlatch.Stream, bytesEach: number): turnlatch.Decoded {
+export function decodedInPieces(core: Package, stream: turnlatch.TurnStream, bytesEach: number): turnlatch.Decoded {
 	const decoder = new core.StreamDecoder(stream.format);
 	const bytes = new TextEncoder().encode(stream.stdout);
 	for (let at = 0; at < bytes.length; at += bytesEach) decoder.feed(bytes.subarray(at, at + bytesEach));

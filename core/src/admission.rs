@@ -52,6 +52,7 @@ pub struct AdmissionError {
 
 /// One reason why a run was not admitted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct Problem {
     /// What it is.
     pub code: Code,
@@ -133,6 +134,7 @@ pub fn admit(skill: &Skill, request: &RunRequest, host: &HostSettings) -> Result
 
 /// What can be asked of a skill, for somebody who wants to choose (ADM-13).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct SkillView {
     /// The modes it declares; empty if that could not be read.
     pub execution_modes: Vec<Mode>,

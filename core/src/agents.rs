@@ -22,6 +22,7 @@ pub use decoder::{StreamDecoder, decode_stream};
 
 /// What a turn's stream says.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct Decoded {
     /// The words of the assistant, and beginnings of what tools, users and thoughts said between them.
     pub messages: Vec<Message>,
@@ -57,6 +58,7 @@ impl Sticky {
 
 /// What came of some bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct Progress {
     /// What was said, in order, for people who look on.
     pub pieces: Vec<Piece>,
@@ -70,6 +72,7 @@ pub struct Progress {
 
 /// A piece of a message, as it came.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct Piece {
     /// Which message of the turn it belongs to, counted from 0; pieces of one message are joined.
     pub message: u64,

@@ -14,6 +14,7 @@ pub use job::{Job, RequestKind, read_job, request_event};
 
 /// Whether an effect is to be performed, asked right before it would be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct EffectStatus {
     /// When.
     pub perform: Perform,
@@ -23,6 +24,7 @@ pub struct EffectStatus {
 
 /// When an effect is to be performed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Perform {
     /// At once.
@@ -35,6 +37,7 @@ pub enum Perform {
 
 /// What to do with an effect that has failed too often.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(tag = "then", rename_all = "snake_case")]
 pub enum RetriesExhausted {
     /// Keep it and try again later: the run is not right without it.
@@ -52,6 +55,7 @@ pub enum RetriesExhausted {
 
 /// What a host finds of a run after a restart. `begun` has no default: guessing it would start a turn twice, or never.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RecoveryFacts {
     /// The process in [`crate::lifecycle::OwnedResources::process`] is alive.
@@ -66,6 +70,7 @@ pub struct RecoveryFacts {
 
 /// How a host continues a run after a restart, in this order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct RecoveryPlan {
     /// The living process whose end is to be reported again.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,6 +84,7 @@ pub struct RecoveryPlan {
 
 /// A process that has outlived its host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct Attach {
     /// The slot it lives in.
     pub slot_id: String,

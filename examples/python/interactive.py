@@ -8,7 +8,18 @@ import sys
 import time
 from pathlib import Path
 
-from turnlatch import AsyncioTimers, Command, Driver, LocalSlots, MemoryStore, Run, Skill, SubprocessRunner, admit
+from turnlatch import (
+    AsyncioTimers,
+    Command,
+    Driver,
+    LocalSlots,
+    MemoryStore,
+    Run,
+    Skill,
+    SubprocessRunner,
+    admit,
+    types,
+)
 from turnlatch.types import Effect, StartTurn
 
 AGENT = [sys.executable, str(Path(__file__).with_name("agent.py"))]
@@ -34,8 +45,12 @@ def on_notify(run_id: str, effect: Effect) -> None:
 
 async def main() -> None:
     skill = Skill({"execution_modes": ["interactive"]}, output_schema=SCHEMA)
-    profile = {"kind": "sticky_process" if STICKY else "resumable"}
-    request = {"run_id": "r1", "engine": "demo", "execution_mode": "interactive", "interactive_profile": profile}
+    request: types.RunRequest = {
+        "run_id": "r1",
+        "engine": "demo",
+        "execution_mode": "interactive",
+        "interactive_profile": {"kind": "sticky_process" if STICKY else "resumable"},
+    }
     processes = SubprocessRunner(command)
     async with Driver(
         slots=LocalSlots(1), timers=AsyncioTimers(), processes=processes, store=MemoryStore(), on_notify=on_notify

@@ -1,5 +1,7 @@
-//! `cargo run --package xtask -- wasm` builds the wasm files of the JavaScript package and their glue.
+//! `cargo run --package xtask -- wasm` builds the wasm files of the JavaScript package and their glue; `types` generates the
+//! types of TypeScript, Python and `OpenAPI` from those of the core.
 
+mod types;
 mod wasm;
 
 use std::process::ExitCode;
@@ -10,7 +12,9 @@ fn main() -> ExitCode {
         ["wasm"] => wasm::package(),
         ["wasm", "--slim"] => wasm::slim(),
         ["wasm", "--limit"] => wasm::limit(),
-        _ => Err("usage: cargo run --package xtask -- wasm [--slim | --limit]".to_owned()),
+        ["types"] => types::write(),
+        ["types", "--check"] => types::check(),
+        _ => Err(USAGE.to_owned()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -20,3 +24,5 @@ fn main() -> ExitCode {
         }
     }
 }
+
+const USAGE: &str = "usage: cargo run --package xtask -- wasm [--slim | --limit] | types [--check]";

@@ -13,7 +13,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from .errors import LoadError
 from .parts import Clock, MaybeAwaitable, OnError, OnNotify, OnObservation, Processes, Slots, Store, Timers
-from .types import Effect, Event, Observation
+from .types import Effect, Observation, RunEvent
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -80,7 +80,7 @@ class Host:
                 await asyncio.sleep(self.retry.wait_after(attempt))
         return False
 
-    async def report(self, run_id: str, what: Effect | Event | None, error: Exception, attempt: int) -> None:
+    async def report(self, run_id: str, what: Effect | RunEvent | None, error: Exception, attempt: int) -> None:
         """Tells what failed; ``None`` stands for recovery."""
         doing = "recovery" if what is None else what["type"]
         # A traceback says where a callback is wrong; the same one again would say nothing more.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from .errors import EventRejectedError
 from .run import Run
-from .types import Effect, Event, StatusView
+from .types import Effect, RunEvent, StatusView
 
 _Waiter = tuple[tuple[str, ...], "asyncio.Future[StatusView]"]
 
@@ -17,8 +17,8 @@ _Waiter = tuple[tuple[str, ...], "asyncio.Future[StatusView]"]
 class Report:
     """What a part reported, and what to apply in its place if the core rejects it."""
 
-    event: Event
-    instead: Event | None = None
+    event: RunEvent
+    instead: RunEvent | None = None
     ends: tuple[Effect, str] | None = None
     """A turn that was given up and its slot: unless it is over, its process is ended before this is told, which gives
     back the slot."""

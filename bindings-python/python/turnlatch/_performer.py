@@ -12,7 +12,7 @@ from ._host import Host, call
 from ._live import Live, Report
 from .parts import is_out_of_resources
 from .run import unreadable_report
-from .types import Effect, Event, TurnFinished, TurnReport
+from .types import Effect, RunEvent, TurnFinished, TurnReport
 
 Post = Callable[[str, Report], None]
 
@@ -39,7 +39,7 @@ class Performer:
 
         def finished(report: TurnReport | None) -> None:
             if report is None:
-                lost: Event = {"type": "process_lost", "attempt_number": attempt_number, "slot_id": slot_id}
+                lost: RunEvent = {"type": "process_lost", "attempt_number": attempt_number, "slot_id": slot_id}
                 self._post(run_id, Report(lost))
                 return
             event = unreadable

@@ -88,14 +88,19 @@ def _explain(given: argparse.Namespace) -> int:
         _report_refusal(refusal, as_json=given.json)
         return 1
     text = _decoded("standard input", sys.stdin.buffer.read()) if given.turn == "-" else _read(given.turn)
-    report: types.TurnReport = {"attempt_number": given.attempt}
+    report: types.TurnReport
     if given.stream is None:
-        report |= {"exit_code": given.exit_code, "text": text}
+        report = {"attempt_number": given.attempt, "exit_code": given.exit_code, "text": text}
         _hint_at_stream(text)
     else:
         stderr = "" if given.stderr is None else _read(given.stderr)
-        stream: types.Stream = {"format": given.stream, "stdout": text, "exit_code": given.exit_code, "stderr": stderr}
-        report["stream"] = stream
+        stream: types.TurnStream = {
+            "format": given.stream,
+            "stdout": text,
+            "exit_code": given.exit_code,
+            "stderr": stderr,
+        }
+        report = {"attempt_number": given.attempt, "stream": stream}
     judged = evaluate_turn(plan, report)
     if given.json:
         _print_json(judged)
@@ -130,7 +135,7 @@ def _plan(given: argparse.Namespace) -> Plan:
     engines, excluded = _names(runner, "engines"), _names(runner, "unsupported_engines")
     first = next((name for name in engines if name not in excluded), "codex")
     engine: str = given.engine if given.engine is not None else first
-    request = {"run_id": "explain", "engine": engine, "execution_mode": given.mode}
+    request: types.RunRequest = {"run_id": "explain", "engine": engine, "execution_mode": given.mode}
     schema = None if given.schema is None else _read(given.schema)
     known = [*engines, *excluded, engine]
     return admit(Skill(runner, schema), request, engines=known)

@@ -33,7 +33,7 @@ from .parts import (
     Timers,
 )
 from .run import Plan, Run, Transition
-from .types import Effect, Event, Receipt, StatusView
+from .types import Effect, Receipt, RunEvent, Status, StatusView
 
 __all__ = ["Driver", "RetryPolicy"]
 
@@ -103,7 +103,7 @@ class Driver:
         """Ends a run. :meth:`settled` waits until its process is gone and its slot given back."""
         return cast("Receipt", (await self._request(run_id, lambda run, now: run.cancel(now, reason))).receipt)
 
-    async def tell(self, run_id: str, event: Event) -> Transition:
+    async def tell(self, run_id: str, event: RunEvent) -> Transition:
         """Applies any event and performs its effects, or raises :class:`turnlatch.EventRejectedError`."""
         return await self._request(run_id, lambda run, now: run.apply(event, now))
 
@@ -123,7 +123,7 @@ class Driver:
         """How many runs have not ended, by their status, of those in memory: after :meth:`recover` that is all."""
         return dict(Counter(live.run.status for live in list(self._runs.values()) if not live.run.ended))
 
-    async def wait(self, run_id: str, *statuses: str) -> StatusView:
+    async def wait(self, run_id: str, *statuses: Status) -> StatusView:
         """Waits until the run has one of these statuses or has ended, and gives its view at that moment."""
         self._open()
         live = await self._known(run_id)
@@ -401,5 +401,5 @@ class Driver:
         return await asyncio.shield(self._spawn(work, "turnlatch-save"))
 
 
-def _apply(event: Event, run: Run, now: int) -> Transition:
+def _apply(event: RunEvent, run: Run, now: int) -> Transition:
     return run.apply(event, now)

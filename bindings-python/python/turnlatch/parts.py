@@ -13,7 +13,7 @@ from typing import Protocol, TypeAlias, TypeVar
 
 from .errors import TurnlatchError
 from .run import Entry, Journal, Run
-from .types import Effect, Event, InjectReply, Observation, Said, StartTurn, TurnReport
+from .types import Effect, InjectReply, Observation, RunEvent, Said, StartTurn, TurnReport
 
 T = TypeVar("T")
 
@@ -27,7 +27,7 @@ OnSaid: TypeAlias = Callable[[Said], None]
 """Takes what an agent says while its turn is under way. It must not block."""
 OnNotify: TypeAlias = Callable[[str, Effect], MaybeAwaitable[None]]
 """``on_notify(run_id, effect)``: the run's status changed."""
-OnError: TypeAlias = Callable[[str, "Effect | Event | None", Exception, int], MaybeAwaitable[None]]
+OnError: TypeAlias = Callable[[str, "Effect | RunEvent | None", Exception, int], MaybeAwaitable[None]]
 """``on_error(run_id, what, error, attempt)``: an effect was not performed, or a part's event not applied, at the
 ``attempt``-th try; ``what`` is ``None`` if the run could not be recovered after a restart."""
 

@@ -25,7 +25,7 @@ from ._supervise import UNKILLABLE_SEC
 from .parts import Finished, MaybeAwaitable, OnSaid
 from .run import Run
 from .stream import StreamDecoder
-from .types import Decoded, InjectReply, Piece, Said, StartTurn, StreamFormat, TurnReport
+from .types import Decoded, InjectReply, MessagesTurnReport, Piece, Said, StartTurn, StreamFormat, TurnReport
 
 if TYPE_CHECKING:
     from .slot_locks import SlotLocks
@@ -343,8 +343,8 @@ def _check_descriptors() -> None:
             os.close(descriptor)
 
 
-def _report_of(decoded: Decoded) -> TurnReport:
-    report = cast("TurnReport", decoded)
+def _report_of(decoded: Decoded) -> MessagesTurnReport:
+    report = cast("MessagesTurnReport", decoded)
     if not decoded["diagnostics"]:
         del report["diagnostics"]
     return report

@@ -30,7 +30,7 @@ def to_millis(now: Time) -> int:
 class Skill:
     """What a skill declares: its ``runner.json`` and its schemas. Text is taken as it is, a dict as its JSON text."""
 
-    runner: str | Mapping[str, Any]
+    runner: str | types.RunnerManifest
     output_schema: str | Mapping[str, Any] | bool | None = None
     input_schema: str | Mapping[str, Any] | bool | None = None
     parameter_schema: str | Mapping[str, Any] | bool | None = None
@@ -78,10 +78,10 @@ class Transition:
 
 def admit(
     manifest: Skill,
-    request: str | Mapping[str, Any],
+    request: str | types.RunRequest,
     *,
     engines: Iterable[str],
-    limits: Mapping[str, int] | None = None,
+    limits: types.Limits | None = None,
 ) -> Plan:
     """Makes a plan of a skill and a request, or raises :class:`turnlatch.AdmissionError` with every problem."""
     if isinstance(engines, str):
@@ -114,13 +114,13 @@ def read_job(body: str, run_id: str) -> Job:
     return Job(*_core.read_job(_text(body), run_id))
 
 
-def request_event(kind: Literal["reply", "cancel"], body: str) -> types.Event:
+def request_event(kind: Literal["reply", "cancel"], body: str) -> types.RunEvent:
     """Reads the body of a request to a run as its event, or raises :class:`turnlatch.EventRejectedError`."""
-    return cast("types.Event", _core.request_event(kind, _text(body)))
+    return cast("types.RunEvent", _core.request_event(kind, _text(body)))
 
 
 def describe_skill(
-    manifest: Skill, *, engines: Iterable[str], limits: Mapping[str, int] | None = None
+    manifest: Skill, *, engines: Iterable[str], limits: types.Limits | None = None
 ) -> types.SkillView:
     """What can be asked of a skill, without a request."""
     schemas = (manifest.output_schema, manifest.input_schema, manifest.parameter_schema)
@@ -150,10 +150,10 @@ class Run:
         return cls(_core.Run.restore(snapshot))
 
     @classmethod
-    def first(cls, plan: Plan, line: str) -> tuple[Run, types.Step]:
+    def first(cls, plan: Plan, line: str) -> tuple[Run, types.TimelineEntry]:
         """Makes a run again from its plan and the first line of its journal; :meth:`follow` takes the others."""
         run, step = cls.first_json(plan, line)
-        return run, cast("types.Step", json.loads(step))
+        return run, cast("types.TimelineEntry", json.loads(step))
 
     @classmethod
     def first_json(cls, plan: Plan, line: str) -> tuple[Run, str]:
@@ -161,9 +161,9 @@ class Run:
         run, step = _core.Run.first(plan._core, line)
         return cls(run), step
 
-    def follow(self, line: str) -> types.Step:
+    def follow(self, line: str) -> types.TimelineEntry:
         """Does what the next line of the journal says was done, or raises :class:`turnlatch.LoadError`."""
-        return cast("types.Step", json.loads(self.follow_json(line)))
+        return cast("types.TimelineEntry", json.loads(self.follow_json(line)))
 
     def follow_json(self, line: str) -> str:
         """The same with the step as JSON text: what to send to a client."""
@@ -190,7 +190,7 @@ class Run:
         """The run as data."""
         return cast("dict[str, Any]", json.loads(self._core.snapshot()))
 
-    def apply(self, event: types.Event, now: Time) -> Transition:
+    def apply(self, event: types.RunEvent, now: Time) -> Transition:
         """Applies one event. A reply or cancel that is refused changes nothing, and its receipt has a ``code``. Raises
         :class:`turnlatch.EventRejectedError` for a malformed event and leaves the run as it was."""
         at = to_millis(now)
@@ -229,14 +229,14 @@ class Run:
             event["idempotency_key"] = idempotency_key
         if expected_revision is not None:
             event["expected_revision"] = expected_revision
-        return self.apply(cast("types.Event", event), now)
+        return self.apply(cast("types.RunEvent", event), now)
 
     def cancel(self, now: Time, reason: str | None = None) -> Transition:
         """Ends the run. ``receipt`` is ``canceled``, or ``already_ended``."""
         event: dict[str, Any] = {"type": "cancel"}
         if reason is not None:
             event["reason"] = reason
-        return self.apply(cast("types.Event", event), now)
+        return self.apply(cast("types.RunEvent", event), now)
 
     @property
     def run_id(self) -> str:
@@ -297,23 +297,23 @@ class Run:
         """The same as JSON text: what to send to a client."""
         return self._core.history()
 
-    def outstanding(self) -> types.Outstanding:
+    def outstanding(self) -> types.PendingEffects:
         """What the host still owes, and what the run may still own: for the time after a crash. The effect that begins
         a turn is not among it, because it may have happened: only :meth:`after_restart` returns it."""
-        return cast("types.Outstanding", self._core.outstanding())
+        return cast("types.PendingEffects", self._core.outstanding())
 
-    def due(self, effect: types.Effect, failed: Sequence[types.Effect] = ()) -> types.Due:
+    def due(self, effect: types.Effect, failed: Sequence[types.Effect] = ()) -> types.EffectStatus:
         """Whether an effect is still to be performed; ``failed`` are those of this run that are tried again later."""
-        return cast("types.Due", self._core.due(effect, list(failed)))
+        return cast("types.EffectStatus", self._core.due(effect, list(failed)))
 
-    def given_up(self, effect: types.Effect, *, begun: bool) -> types.GivenUp:
+    def given_up(self, effect: types.Effect, *, begun: bool) -> types.RetriesExhausted:
         """What becomes of an effect that failed too often; ``begun`` says that it may have happened in part."""
-        return cast("types.GivenUp", self._core.given_up(effect, begun))
+        return cast("types.RetriesExhausted", self._core.given_up(effect, begun))
 
-    def after_restart(self, *, begun: bool, process_alive: bool = False, slot_lost: bool = False) -> types.Resumption:
+    def after_restart(self, *, begun: bool, process_alive: bool = False, slot_lost: bool = False) -> types.RecoveryPlan:
         """How to go on with a run that was loaded after a restart, from what the host still has of it. ``begun`` says
         that the effect ``outstanding()["turn_effect_id"]`` was noted as begun before the restart."""
-        return cast("types.Resumption", self._core.after_restart(process_alive, begun, slot_lost))
+        return cast("types.RecoveryPlan", self._core.after_restart(process_alive, begun, slot_lost))
 
     def allowed(self, now: Time) -> types.Allowed:
         """The requests that would be taken now, and for the others the reason."""

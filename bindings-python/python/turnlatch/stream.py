@@ -9,7 +9,7 @@ from typing import Any, cast
 from . import _core, types
 
 
-def decode_stream(stream: types.Stream | Mapping[str, Any]) -> types.Decoded:
+def decode_stream(stream: types.TurnStream | Mapping[str, Any]) -> types.Decoded:
     """What a whole stream says, or :class:`turnlatch.EventRejectedError`."""
     return cast("types.Decoded", json.loads(_core.decode_stream(stream)))
 

@@ -13,7 +13,7 @@ from .driver import Driver, RetryPolicy
 from .local import wall_clock
 from .parts import Clock, DriverUsageError, OnError, OnNotify, OnObservation, Processes, Slots, Store, Timers
 from .run import Plan, Run, Transition
-from .types import Effect, Event, Receipt, StatusView
+from .types import Effect, Receipt, RunEvent, Status, StatusView
 
 T = TypeVar("T")
 _LAST_CALLS_SEC = 2.0
@@ -86,7 +86,7 @@ class SyncDriver:
         """See :meth:`Driver.cancel`."""
         return self._do(self._driver.cancel(run_id, reason))
 
-    def tell(self, run_id: str, event: Event) -> Transition:
+    def tell(self, run_id: str, event: RunEvent) -> Transition:
         """See :meth:`Driver.tell`."""
         return self._do(self._driver.tell(run_id, event))
 
@@ -106,7 +106,7 @@ class SyncDriver:
         """See :meth:`Driver.owed`."""
         return self._driver.owed(run_id)
 
-    def wait(self, run_id: str, *statuses: str, timeout: float | None = None) -> StatusView:
+    def wait(self, run_id: str, *statuses: Status, timeout: float | None = None) -> StatusView:
         """See :meth:`Driver.wait`. Raises ``TimeoutError`` after ``timeout`` seconds."""
 
         async def wait() -> StatusView:

@@ -224,7 +224,8 @@ def test_whoever_takes_over_dies_before_he_has_handed_over(fleet: Fleet, policy:
         await until_started(fleet, "hold-1", len(attempts))
         fleet.let_go("hold-1")
         view = await client.wait("hold-1", "waiting_user")
-        assert view.get("error", {}).get("code") == (LOST if policy == "fail" else None)
+        error = view.get("error")
+        assert (error and error["code"]) == (LOST if policy == "fail" else None)
         await client.settled("hold-1")
         await checked(client, "hold-1")
         assert fleet.started("hold-1") == attempts

@@ -14,7 +14,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from turnlatch import EventRejectedError, Run, Skill, admit
+from turnlatch import EventRejectedError, Run, Skill, admit, types
 from turnlatch.telemetry import Metrics, Traces, trace_id_of
 
 SCHEMA = {"type": "object", "required": ["file"], "properties": {"file": {"type": "string"}}}
@@ -28,7 +28,7 @@ Observe = Callable[[Any], None]
 
 def play(observe: Observe, run_id: str = "r1", reason: str | None = None) -> None:
     """A run that waits a quarter of a second for a slot, takes three, waits a minute for a person and ends."""
-    request = {"run_id": run_id, "engine": "test", "execution_mode": "interactive"}
+    request: types.RunRequest = {"run_id": run_id, "engine": "test", "execution_mode": "interactive"}
     run, created = Run.create(admit(SKILL, request, engines=["test"]), START)
     observe(created.observation)
     usage = {"input_tokens": 900, "output_tokens": 40, "cached_input_tokens": 100}

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../driver/index.js';
-import { type Effect, type Event, LoadError, type Plan, Run, type Transition } from '../public.js';
+import { type Effect, LoadError, type Plan, Run, type RunEvent, type Transition } from '../public.js';
 import { type Connection, type Database, isPassing } from './database.js';
 import type { Beside } from './driver.js';
 import { Displaced, type Held, type Hold, type Kept, NOBODY, type Tables } from './tables.js';
@@ -86,7 +86,7 @@ export class Advance {
 	 * {@link Displaced} if the workflow is another worker's by now.
 	 */
 	grant(runId: string, hold: Hold, slots: number): Promise<Granted | undefined> {
-		const event: Event = { type: 'slot_granted', slot_id: hold.slotId };
+		const event: RunEvent = { type: 'slot_granted', slot_id: hold.slotId };
 		return this.#certainly(async (db, save) => {
 			const before = Run.restore(await this.#tables.locked(db, runId));
 			// Asked under the run's lock: who takes the workflow over from here on is granted the slot after this.
@@ -223,7 +223,7 @@ export class Advance {
 }
 
 /** Whether a slot that is granted now is the run's to keep, as the core says. */
-function wants(run: Run, grant: Event & { slot_id: string }, now: number): boolean {
+function wants(run: Run, grant: RunEvent & { slot_id: string }, now: number): boolean {
 	const copy = run.copy();
 	try {
 		copy.apply(grant, now);
@@ -244,7 +244,7 @@ function keepsSlot(snapshot: string, slotId: string): boolean {
 }
 
 /** The step that applies an event. */
-export function telling(event: Event): Step {
+export function telling(event: RunEvent): Step {
 	return (run, now) => run.apply(event, now);
 }
 

@@ -18,7 +18,6 @@ import {
 } from '../driver/index.js';
 import {
 	CorePanickedError,
-	type Event,
 	EventRejectedError,
 	Journal,
 	type JsonInput,
@@ -26,6 +25,7 @@ import {
 	type Receipt,
 	type ReplyOptions,
 	Run,
+	type RunEvent,
 	type Status,
 	type StatusView,
 	type Transition,
@@ -182,7 +182,7 @@ export class DbosDriver {
 	}
 
 	/** Applies any event; a refused request has a receipt with a `code`, what is no event throws `EventRejectedError`. */
-	async tell(runId: string, event: Event): Promise<Transition> {
+	async tell(runId: string, event: RunEvent): Promise<Transition> {
 		return this.#change(runId, telling(event));
 	}
 

@@ -10,13 +10,13 @@
 import {
 	CorePanickedError,
 	type Effect,
-	type Event,
 	EventRejectedError,
 	type JsonInput,
 	type Plan,
 	type Receipt,
 	type ReplyOptions,
 	Run,
+	type RunEvent,
 	type Status,
 	type StatusView,
 	type Transition,
@@ -77,7 +77,7 @@ export class Driver {
 	 * Applies any event; a refused request has a receipt with a `code`, what is no event throws {@link EventRejectedError}.
 	 * The effects are performed by the driver.
 	 */
-	async tell(runId: string, event: Event): Promise<Transition> {
+	async tell(runId: string, event: RunEvent): Promise<Transition> {
 		return this.#request(runId, (run, now) => run.apply(event, now));
 	}
 

@@ -1,6 +1,6 @@
 /** The host's parts, and how they are called: with retries and reports. */
 
-import { CorePanickedError, type Effect, type Event, LoadError, type Observation } from '../public.js';
+import { CorePanickedError, type Effect, LoadError, type Observation, type RunEvent } from '../public.js';
 import { Inside } from './inside.js';
 import type {
 	Clock,
@@ -112,7 +112,7 @@ export class Host {
 	}
 
 	/** Tells what failed; `null` stands for recovery. */
-	async report(runId: string, what: Effect | Event | null, error: unknown, attempt: number): Promise<void> {
+	async report(runId: string, what: Effect | RunEvent | null, error: unknown, attempt: number): Promise<void> {
 		try {
 			await this.call(runId, () => this.#onError(runId, what, error, attempt));
 		} catch (again) {
@@ -155,6 +155,6 @@ export function letExit(timer: unknown): void {
 	(timer as { unref?(): void }).unref?.();
 }
 
-function tellConsole(runId: string, what: Effect | Event | null, error: unknown, attempt: number): void {
+function tellConsole(runId: string, what: Effect | RunEvent | null, error: unknown, attempt: number): void {
 	console.warn(`turnlatch: run ${runId}: ${what?.type ?? 'recovery'} failed (attempt ${attempt}):`, error);
 }

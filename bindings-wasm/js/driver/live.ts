@@ -1,6 +1,6 @@
 /** A run in a driver's memory. */
 
-import type { Effect, Event, EventRejectedError, Run, Status, StatusView } from '../public.js';
+import type { Effect, EventRejectedError, Run, RunEvent, Status, StatusView } from '../public.js';
 
 interface Waiter {
 	readonly statuses: readonly Status[];
@@ -10,8 +10,8 @@ interface Waiter {
 
 /** What a part reported, and what to apply in its place if the core rejects it. */
 export interface Report {
-	readonly event: Event;
-	readonly instead?: Event;
+	readonly event: RunEvent;
+	readonly instead?: RunEvent;
 	/** A turn that was given up: its process is ended before this is told, which gives back the slot; nothing if it is over. */
 	readonly ends?: { readonly effect: Effect; readonly slot_id: string };
 }

@@ -7,12 +7,12 @@
 
 import {
 	type Effect,
-	type Event,
 	type InjectReply,
 	type Journal,
 	type Notify,
 	type Observation,
 	type Run,
+	type RunEvent,
 	type StartTurn,
 	TurnlatchError,
 	type TurnReport,
@@ -41,7 +41,7 @@ export type OnNotify = (runId: string, effect: Notify) => MaybePromise<void>;
  */
 export type OnError = (
 	runId: string,
-	what: Effect | Event | null,
+	what: Effect | RunEvent | null,
 	error: unknown,
 	attempt: number,
 ) => MaybePromise<void>;

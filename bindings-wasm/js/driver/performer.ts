@@ -1,6 +1,6 @@
 /** Performs a run's effects one after the other; the core says which are still due and what becomes of failures. */
 
-import { type Effect, type Event, unreadableReport } from '../public.js';
+import { type Effect, type RunEvent, unreadableReport } from '../public.js';
 import type { Host } from './host.js';
 import type { Live, Report } from './live.js';
 import type { Finished } from './parts.js';
@@ -41,7 +41,7 @@ export class Performer {
 				this.#post(runId, { event: { type: 'process_lost', ...about } });
 				return;
 			}
-			let event: Event = unreadable;
+			let event: RunEvent = unreadable;
 			try {
 				event = { ...report, type: 'turn_finished', ...about };
 			} catch {

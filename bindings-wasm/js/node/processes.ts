@@ -20,9 +20,10 @@ import type { Finished, MaybePromise, Processes } from '../driver/index.js';
 import {
 	type Decoded,
 	type InjectReply,
-	type Piece,
+	type MessagesTurnReport,
 	type Progress,
 	type Run,
+	type Said,
 	type StartTurn,
 	type StreamDecoder,
 	type TurnReport,
@@ -32,13 +33,6 @@ import { type Command, checkCommand, decoderOf, isSticky } from './command.js';
 import { MARK } from './marked.js';
 import { SlotMarks } from './slot-marks.js';
 import type { Order } from './supervise.js';
-
-/** What an agent said while its turn is under way. Nothing is decided by it. */
-export interface Said {
-	run_id: string;
-	attempt_number: number;
-	pieces: Piece[];
-}
 
 export interface SubprocessOptions {
 	/** Told what the agent says, as it comes. Whatever it throws is written to the console and breaks no turn. */
@@ -362,7 +356,7 @@ function lastReport(running: Running, code: number): TurnReport {
 	}
 }
 
-function reportOf({ diagnostics, ...said }: Decoded): TurnReport {
+function reportOf({ diagnostics, ...said }: Decoded): MessagesTurnReport {
 	return diagnostics.length === 0 ? said : { ...said, diagnostics };
 }
 

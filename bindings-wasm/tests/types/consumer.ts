@@ -1,14 +1,16 @@
 // What type checkers must accept and refuse: nothing here runs. `types.test.ts` compiles it as several consumers would.
 import {
 	AdmissionError,
+	type AllowedRequest,
 	admit,
+	type Check,
+	type Code,
 	CorePanickedError,
 	codes,
 	compactEntry,
 	type Decoded,
 	decodeStream,
 	type Effect,
-	type Event,
 	EventRejectedError,
 	evaluateTurn,
 	init,
@@ -17,8 +19,12 @@ import {
 	type Plan,
 	type Receipt,
 	Run,
+	type RunEvent,
+	type RunRequest,
+	type RuntimeOptions,
 	replay,
 	type Status,
+	type StatusView,
 	StreamDecoder,
 	type StreamFormat,
 	type Transition,
@@ -54,7 +60,7 @@ export function everyEffect(effect: Effect): string {
 	}
 }
 
-export function everyEvent(event: Event): unknown {
+export function everyEvent(event: RunEvent): unknown {
 	switch (event.type) {
 		case 'slot_granted':
 			return event.slot_id;
@@ -135,6 +141,99 @@ export function everyStream(formats: StreamFormat[], chunk: Uint8Array): void {
 	console.log(messages[0]?.text, session_handle);
 }
 
+/** Data of users: an interface without an index signature, or what was parsed. */
+interface Answer {
+	file: string;
+	lines?: number;
+}
+
+export function anyData(run: Run, plan: Plan, answer: Answer, body: unknown, reason: string | undefined): void {
+	run.reply(1, answer, 2, { idempotency_key: undefined });
+	run.reply(1, body, 2);
+	run.apply({ type: 'cancel', reason }, 3);
+	evaluateTurn(plan, { output: answer, exit_code: undefined });
+	const options: RuntimeOptions = { session_timeout_sec: 60, interactive_profile: { kind: 'sticky_process' } };
+	const request: RunRequest = { run_id: 'r1', engine: 'codex', input: answer, parameter: body, ...options };
+	admit({ runner: { max_attempt: 3, output_schema: { type: 'object' } } }, request, { engines: ['codex'], limits: {} });
+}
+
+export function everyReceipt(receipt: Receipt): number | string {
+	switch (receipt.kind) {
+		case 'accepted':
+		case 'duplicate':
+			return receipt.interaction_id;
+		case 'stale':
+			return receipt.resolved.resolved_by;
+		case 'conflict':
+		case 'not_waiting':
+		case 'unknown':
+		case 'not_interactive':
+		case 'too_large':
+			same<typeof receipt.code, Code>(true);
+			return receipt.message;
+		case 'canceled':
+			return receipt.revision;
+		case 'already_ended':
+			return receipt.message;
+		default:
+			return never(receipt);
+	}
+}
+
+export function everyView(view: StatusView<Answer>): string {
+	switch (view.status) {
+		case 'queued':
+		case 'running':
+			return '';
+		case 'waiting_user':
+			return String(view.pending_interaction_id);
+		case 'succeeded':
+			return view.data?.file ?? view.data_text ?? '';
+		case 'failed':
+		case 'canceled':
+			return view.error.code;
+		default:
+			return never(view);
+	}
+}
+
+export function everyAllowed(request: AllowedRequest): string | number {
+	if (!request.allowed) return request.code;
+	return request.request === 'reply' ? request.max_response_bytes : Object.keys(request.arguments).length;
+}
+
+export function everyCheck(check: Check): number | string {
+	switch (check.reason) {
+		case 'process_failed':
+			return check.code;
+		case 'attempts_left':
+		case 'attempts_exhausted':
+			return check.max_attempt - check.attempt;
+		case 'artifacts_missing':
+			return check.paths.join();
+		case 'interaction_limit_reached':
+			return check.interactions;
+		default:
+			return check.detail;
+	}
+}
+
+export function skillsAndRequestsThatMustNotPass(): void {
+	const host = { engines: ['codex'] };
+	// @ts-expect-error no such member
+	admit({ runner: { execution_mods: ['auto'] } }, { run_id: 'r1', engine: 'codex' }, host);
+	// @ts-expect-error no such member
+	admit({ runner: { max_atempt: 3 } }, { run_id: 'r1', engine: 'codex' }, host);
+	// @ts-expect-error no such mode
+	admit({ runner: { execution_modes: ['automatic'] } }, { run_id: 'r1', engine: 'codex' }, host);
+	// @ts-expect-error no such option
+	admit({ runner: {} }, { run_id: 'r1', engine: 'codex', session_timeout: 5 }, host);
+	// @ts-expect-error a request needs an engine
+	admit({ runner: {} }, { run_id: 'r1' }, host);
+	// @ts-expect-error no such limit
+	admit({ runner: {} }, { run_id: 'r1', engine: 'codex' }, { ...host, limits: { option: 3 } });
+}
+
 export function whatMustNotPass(run: Run, plan: Plan): void {
 	// @ts-expect-error slot_id is missing
 	run.apply({ type: 'slot_granted' }, 1);
@@ -148,8 +247,16 @@ export function whatMustNotPass(run: Run, plan: Plan): void {
 	run.whyNot('done');
 	// @ts-expect-error no such member
 	evaluateTurn(plan, { txt: 'x' });
-	// @ts-expect-error a function is no data
-	run.reply(1, () => 1, 2);
+	// @ts-expect-error a role is a known word
+	evaluateTurn(plan, { messages: [{ role: 'asistant', text: 'x' }] });
+	// @ts-expect-error a turn has at most one of them
+	evaluateTurn(plan, { text: 'x', output: {} });
+	// @ts-expect-error the stream has the exit code
+	evaluateTurn(plan, { stream: { format: 'text', stdout: '' }, exit_code: 0 });
+	// @ts-expect-error no such code
+	console.log(run.allowed(1).requests[0]?.code === 'RUN_ALREADY_ENDDED');
+	// @ts-expect-error not known before the status is
+	console.log(run.statusView().error.code);
 	// @ts-expect-error no such format
 	new StreamDecoder('xml');
 	// @ts-expect-error a stream has no text

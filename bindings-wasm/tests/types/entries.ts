@@ -85,5 +85,5 @@ export function whatMustNotPass(driver: Driver): void {
 	// @ts-expect-error no such entry
 	void import('turnlatch/dist/core');
 	// @ts-expect-error no such status
-	void driver.wait('r1', 'done');
+	void driver.wait('r1', 'waiting');
 }

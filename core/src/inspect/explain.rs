@@ -15,6 +15,7 @@ use crate::types::state::{Outcome, Status};
 
 /// Why a run is where it is.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct Explanation {
     /// Where it is.
     pub status: Status,
@@ -25,11 +26,13 @@ pub struct Explanation {
     pub code: Option<String>,
     /// Why its last turn ended as it did.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "explained")]
+    #[cfg_attr(feature = "json-schema", schemars(with = "Option<Explained>"))]
     pub decision: Option<Decision>,
 }
 
 /// What keeps a run from a status.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct WhyNot {
     /// The status that was asked for.
     pub target: Status,
@@ -56,7 +59,8 @@ pub fn evaluate_turn(plan: &Plan, report: &TurnReport) -> Evaluation {
 
 /// A decision with all that follows from it, for users: its rule, code, message, warnings, and a sentence for each check.
 #[derive(Serialize)]
-struct Explained<'d> {
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
+pub(super) struct Explained<'d> {
     outcome: Verdict,
     rule: Gate,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,6 +73,7 @@ struct Explained<'d> {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 struct ExplainedCheck<'d> {
     #[serde(flatten)]
     check: &'d Check,

@@ -19,6 +19,7 @@ use crate::types::time::Timestamp;
 
 /// One entry of a journal as a person reads it: what happened, by whom, and where the run stood after it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct TimelineEntry {
     /// The run's revision after it.
     pub revision: u64,
@@ -57,6 +58,7 @@ pub struct TimelineEntry {
     pub resolution_mode: Option<ResolutionMode>,
     /// What the gates decided about a turn.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "explained")]
+    #[cfg_attr(feature = "json-schema", schemars(with = "Option<crate::inspect::explain::Explained>"))]
     pub decision: Option<Decision>,
 }
 

@@ -16,6 +16,7 @@ use crate::types::time::Timestamp;
 
 /// A run as a client sees it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct StatusView {
     /// The run's id.
     pub run_id: String,
@@ -60,6 +61,7 @@ pub struct StatusView {
 
 /// What a client needs to show the question.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct PendingView {
     /// The run's id.
     pub run_id: String,
@@ -71,6 +73,7 @@ pub struct PendingView {
 
 /// A pending question as a client sees it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct InteractionView {
     /// The id to reply to.
     pub interaction_id: u64,
@@ -101,6 +104,7 @@ pub struct InteractionView {
 
 /// A suggested answer as a client sees it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct OptionView {
     /// What the user sees.
     pub label: String,
@@ -111,6 +115,7 @@ pub struct OptionView {
 
 /// Which requests would be taken now, so that a client can enable buttons and predict refusals offline.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct Allowed {
     /// The run's revision this was said of.
     pub revision: u64,
@@ -120,6 +125,7 @@ pub struct Allowed {
 
 /// Whether one request would be taken.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct AllowedRequest {
     /// The request: `reply` or `cancel`.
     pub request: &'static str,

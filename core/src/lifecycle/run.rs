@@ -50,6 +50,7 @@ pub(crate) struct Life {
 
 /// What the host still owes a run, and what the run may still own (HOST-2).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct PendingEffects {
     /// Effects to perform, under their first ids. None of them begins a turn: only [`Run::after_restart`] returns those.
     pub effects: Vec<Effect>,
@@ -62,6 +63,7 @@ pub struct PendingEffects {
 
 /// What a run may still own.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct OwnedResources {
     /// The slot it has: held if `process` names it too, else only asked for.
     #[serde(skip_serializing_if = "Option::is_none")]

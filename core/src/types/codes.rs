@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 /// Where a code can appear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CodeKind {
     /// Admission said no; there is no run.
@@ -28,6 +29,7 @@ pub enum CodeKind {
 
 /// One row of the code table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct CodeInfo {
     /// The stable text.
     pub code: &'static str,
@@ -45,6 +47,7 @@ macro_rules! codes {
     ($($variant:ident $code:literal $kind:ident $http:literal $meaning:literal $remedy:literal)*) => {
         /// A stable code. Once released, a code keeps its text and meaning.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+        #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
         pub enum Code {
             $(#[doc = $meaning] #[serde(rename = $code)] $variant,)*
         }
@@ -417,6 +420,7 @@ impl fmt::Display for Code {
 
 /// A code with a sentence about this one case: a warning or a diagnostic.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Note {
     /// What it is.

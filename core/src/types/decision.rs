@@ -33,6 +33,7 @@ pub struct Decision {
 
 /// What a finished turn makes of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The run is complete.
@@ -45,6 +46,7 @@ pub enum Verdict {
 
 /// One gate's answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct Check {
     /// The gate.
     pub gate: Gate,
@@ -57,6 +59,7 @@ pub struct Check {
 
 /// A completion gate, by the id of its rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub enum Gate {
     /// Did the agent's process end well?
     #[serde(rename = "GATE-1")]
@@ -89,6 +92,7 @@ pub enum Gate {
 
 /// Whether a gate decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CheckResult {
     /// It did not; the next one is asked.
@@ -99,6 +103,7 @@ pub enum CheckResult {
 
 /// Why a gate passed or decided: a stable word with its parameters. `Display` is the sentence, derived by `thiserror`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(tag = "reason", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "each variant has its sentence")]
 pub enum Reason {
@@ -152,6 +157,7 @@ pub enum Reason {
 
 /// How a turn's process failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[error("the turn failed{}", exit_code.map(|code| format!(" with exit code {code}")).unwrap_or_default())]
 #[serde(deny_unknown_fields)]
 pub struct ProcessFailure {
@@ -178,6 +184,7 @@ pub struct Evaluation {
 
 /// What a turn shows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
     /// Whether the agent said that it is done.
@@ -196,6 +203,7 @@ pub struct Evidence {
 
 /// What the agent said about being done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Marker {
     /// Nothing.
@@ -209,6 +217,7 @@ pub enum Marker {
 
 /// What became of the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum OutputState {
     /// There is none.
@@ -226,6 +235,7 @@ pub enum OutputState {
 
 /// Where the output was found, in the order of looking (OUT-2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
     /// The host handed it over as a value.
@@ -242,6 +252,7 @@ pub enum Source {
 
 /// One way in which an instance does not fit its schema.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Violation {
     /// Where in the instance, as a JSON pointer; empty for the whole.

@@ -10,6 +10,7 @@ use crate::types::time::Timestamp;
 
 /// One thing to do, and its id `run_id/revision/n`: doing it twice under the same id equals doing it once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct Effect {
     /// What to do.
     #[serde(flatten)]
@@ -20,6 +21,7 @@ pub struct Effect {
 
 /// What the host must do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Action {
     /// Ask for a slot; answer with `slot_granted` when there is one.
@@ -86,6 +88,7 @@ pub enum Action {
 
 /// What observers are notified of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Notification {
     /// The run has another status than before, or the same one in a new turn.
@@ -94,6 +97,7 @@ pub enum Notification {
 
 /// What a turn continues from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ResumeFrom {
     /// The last good handle of the agent's session, if it ever gave one.

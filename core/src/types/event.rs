@@ -15,9 +15,11 @@ use crate::types::tagged::{self, NoMembers, Tagged};
 
 /// Something that happened. `reply` and `cancel` are requests and can be rejected; the others are facts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Event {
     /// The run was made. First in every journal; only [`crate::Run::create`] emits it.
+    #[cfg_attr(feature = "json-schema", schemars(skip))]
     Created {},
     /// The host gave the slot that `acquire_slot` asked for.
     SlotGranted {
@@ -27,6 +29,7 @@ pub enum Event {
     /// The agent's turn is over, well or not.
     TurnFinished(TurnReport),
     /// A turn's evaluation, recorded without its text. Only in compact journals; only a replay takes it.
+    #[cfg_attr(feature = "json-schema", schemars(skip))]
     TurnDecided(DecidedTurn),
     /// A person answers a question.
     Reply(Reply),
@@ -46,6 +49,7 @@ pub enum Event {
     /// A request to end the run.
     Cancel {
         /// Why, in their words.
+        #[cfg_attr(feature = "json-schema", schemars(length(max = MAX_REASON_CHARACTERS)))]
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
@@ -53,6 +57,7 @@ pub enum Event {
 
 /// Who brings an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     /// The user, or a client on their behalf.
@@ -70,6 +75,7 @@ pub const DONE_MARKER: &str = "__SKILL_DONE__";
 
 /// What a finished turn left behind.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TurnReport {
     /// The turn that finished.
@@ -132,6 +138,7 @@ pub struct DecidedTurn {
 
 /// One message of a turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Message {
     /// Whose words these are: `assistant`, or any other role, which is never read.
@@ -142,6 +149,7 @@ pub struct Message {
 
 /// Tokens of a turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Usage {
     /// Read by the model.
@@ -155,6 +163,7 @@ pub struct Usage {
 
 /// A person's answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Reply {
     /// The question it answers.
@@ -162,6 +171,7 @@ pub struct Reply {
     /// The answer: any text, also empty; any other JSON value is carried on as its JSON text.
     pub response: Value,
     /// Makes a repeated send harmless: the same key and reply are taken once.
+    #[cfg_attr(feature = "json-schema", schemars(length(min = 1, max = MAX_KEY_CHARACTERS)))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<String>,
     /// Take the reply only if the run is still at this revision.

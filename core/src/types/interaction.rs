@@ -11,6 +11,7 @@ use crate::types::time::Timestamp;
 
 /// What a question looks like to a person. Display metadata: no decision depends on it (PEND-4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum InteractionKind {
     /// One of several options.
@@ -140,6 +141,7 @@ pub struct PendingInteraction {
 
 /// How a question came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ResolutionMode {
     /// A person answered.
@@ -166,6 +168,7 @@ impl ResolutionMode {
 
 /// One question and its end, for ever (HIST-1). Made by the transition that ended it and by nothing else.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 #[serde(deny_unknown_fields)]
 pub struct InteractionRecord {

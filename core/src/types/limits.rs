@@ -5,6 +5,7 @@ use serde_json::Value;
 
 /// Sizes beyond which input is refused or cut; part of the plan, so that a replay decides with the same ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
     /// Bytes of the assistant's text of one turn; more counts as no output (`OUTPUT_TOO_LARGE`).

@@ -13,6 +13,7 @@ use crate::types::time::Timestamp;
 
 /// One step of a run, or one event that it rejected, as meters, traces and logs may know it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Observation {
     /// The run's id.
@@ -59,6 +60,7 @@ pub struct Observation {
 
 /// A decision without what the turn showed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DecisionSummary {
     /// What the run becomes.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Whether a run may ask.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// The user is never asked.
@@ -15,6 +16,7 @@ pub enum Mode {
 
 /// What happens to the agent's process while a run waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Profile {
     /// It ends; the next turn resumes the agent's session.
@@ -26,6 +28,7 @@ pub enum Profile {
 
 /// When a valid output without a marker completes an interactive run (GATE-5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SoftCompletion {
     /// Unless the same turn asks something or says that it is not done.
@@ -39,6 +42,7 @@ pub enum SoftCompletion {
 
 /// What happens to a turn whose process was lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum InterruptedTurn {
     /// The run fails.

@@ -9,6 +9,7 @@ use crate::types::time::Timestamp;
 
 /// What became of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct Receipt {
     /// What became of it, in a word.
     pub kind: ReceiptKind,
@@ -35,6 +36,7 @@ pub struct Receipt {
 
 /// A receipt in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ReceiptKind {
     /// The reply was taken and the run goes on.
@@ -61,6 +63,7 @@ pub enum ReceiptKind {
 
 /// How, when and by whom a question was resolved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct Resolved {
     /// How.
     pub resolution_mode: ResolutionMode,

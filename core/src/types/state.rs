@@ -10,6 +10,7 @@ use crate::types::tagged::{self, Tagged};
 
 /// The public status of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// Waits for a slot.
@@ -78,6 +79,7 @@ impl Outcome {
 
 /// Why a run ended without success.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RunError {
     /// A stable code: one of [`crate::Code`], or the failure reason a host reported.

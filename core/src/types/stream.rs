@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Everything that an agent's process printed in a turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Stream {
     /// How it is written.
@@ -20,6 +21,7 @@ pub struct Stream {
 
 /// How an agent's command line writes its turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum StreamFormat {
     /// Everything is the assistant's text.

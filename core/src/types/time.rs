@@ -4,6 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 /// A moment: whole milliseconds since the Unix epoch, at most 2^53 - 1 so that every runtime holds it exactly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct Timestamp(u64);
 
 impl Timestamp {

@@ -58,7 +58,7 @@ test('a job is sent as it was typed, to the last digit', () => {
 
 test('the output that a decision was about is found in the text, or nothing is', () => {
 	const output_schema = { type: 'object', required: ['file'], properties: { file: { type: 'string' } } };
-	const request = { run_id: 'r', engine: 'e', execution_mode: 'interactive' };
+	const request: core.RunRequest = { run_id: 'r', engine: 'e', execution_mode: 'interactive' };
 	const plan = core.admit({ runner: { execution_modes: ['interactive'] }, output_schema }, request, { engines: ['e'] });
 	const found = (turn: object): string | undefined => {
 		const { decision } = core.evaluateTurn(plan, turn);

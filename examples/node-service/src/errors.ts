@@ -2,7 +2,7 @@
 
 import { AdmissionError, codes, type Receipt, TurnlatchError } from 'turnlatch';
 
-const HTTP = new Map(codes().map(({ code, http }) => [code, http]));
+const HTTP = new Map<string, number>(codes().map(({ code, http }) => [code, http]));
 
 /** The service does not serve a request: by its own rules, or because the run refused it. */
 export class NotServed extends TurnlatchError {

@@ -77,7 +77,7 @@ class Agents:
             log.exception("the artifacts in slot %s could not be looked for", slot_id)
             # Nothing that the core can read: the driver then tells it that the turn has ended without a report.
             return cast("TurnReport", {"unreadable": True})
-        return {**report, "artifacts": artifacts} if artifacts else report
+        return cast("TurnReport", {**report, "artifacts": artifacts}) if artifacts else report
 
     def _command(self, run: Run, effect: StartTurn) -> Command:
         """The command of a turn. A run that resumes without a session is told its conversation so far instead."""

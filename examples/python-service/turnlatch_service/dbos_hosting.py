@@ -10,7 +10,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from turnlatch import DriverUsageError, Plan, StoreConflictError, Transition
 from turnlatch.hosts.dbos import DbosDriver
-from turnlatch.types import Event
+from turnlatch.types import RunEvent
 
 from . import dbos_jobs
 from .agents import Agents
@@ -90,7 +90,7 @@ class DbosHosting:
         finally:
             await asyncio.to_thread(folder.discard)
 
-    async def tell(self, run_id: str, event: Event) -> Transition:
+    async def tell(self, run_id: str, event: RunEvent) -> Transition:
         """Applies an event."""
         return await self._driver.tell(run_id, event)
 

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from turnlatch import AsyncioTimers, Driver, DriverUsageError, LocalSlots, Plan, RunNotFoundError, Transition
-from turnlatch.types import Event
+from turnlatch.types import RunEvent
 
 from .agents import Agents
 from .data_folder import DataFolder
@@ -80,7 +80,7 @@ class EmbeddedHosting:
             finally:
                 await asyncio.to_thread(folder.discard)
 
-    async def tell(self, run_id: str, event: Event) -> Transition:
+    async def tell(self, run_id: str, event: RunEvent) -> Transition:
         """Applies an event."""
         try:
             return await self._driver.tell(run_id, event)

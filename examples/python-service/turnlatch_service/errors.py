@@ -11,7 +11,7 @@ from fastapi import Response
 from turnlatch import AdmissionError, TurnlatchError, codes
 from turnlatch.types import Receipt
 
-_HTTP = {info["code"]: info["http"] for info in codes()}
+_HTTP: dict[str, int] = {info["code"]: info["http"] for info in codes()}
 
 
 class NotServed(TurnlatchError):

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from turnlatch import Plan, Transition
 from turnlatch.parts import OnNotify, OnObservation
-from turnlatch.types import Event
+from turnlatch.types import RunEvent
 
 from .agents import Agents
 from .data_folder import DataFolder
@@ -66,7 +66,7 @@ class Hosting(Protocol):
         a run of this id, and before its first turn."""
         ...
 
-    async def tell(self, run_id: str, event: Event) -> Transition:
+    async def tell(self, run_id: str, event: RunEvent) -> Transition:
         """Applies an event, or raises the core's rejection."""
         ...
 

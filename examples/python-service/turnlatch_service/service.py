@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from turnlatch import Run, RunNotFoundError, __version__, admit, read_job
-from turnlatch.types import Effect, Event, Receipt
+from turnlatch.types import Effect, Receipt, RunEvent
 
 from .agents import Agents
 from .data_folder import DataFolder
@@ -78,7 +78,7 @@ class Service:
             run, _ = Run.first(plan, (await self.hosting.lines(job.run_id))[0])
             return job.run_id, run.status_view_json()
 
-    async def tell(self, run_id: str, event: Event) -> Receipt:
+    async def tell(self, run_id: str, event: RunEvent) -> Receipt:
         """Hands a client's request to the run. The receipt, or the core's rejection."""
         async with self._working():
             applied = await self.hosting.tell(run_id, event)

@@ -1,7 +1,7 @@
 /** A run of the service, followed as it happens. */
 
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
-import { Run, type Step } from 'turnlatch/slim';
+import { Run, type TimelineEntry } from 'turnlatch/slim';
 import { AgentWords, type Said } from './agent-words.js';
 import * as api from './api.js';
 import { seconds } from './clock.js';
@@ -20,11 +20,11 @@ export class LiveRun {
 	/** Why it is not there. */
 	readonly failure = signal<api.ApiError | undefined>(undefined);
 	readonly words = new AgentWords();
-	readonly #steps = signal<readonly Step[]>([]);
+	readonly #steps = signal<readonly TimelineEntry[]>([]);
 	readonly #stream: Stream;
 	/** The run as the service last saved it, restored in the browser; it answers what is allowed. */
 	#run: Signal<Run> | undefined;
-	#arrived: Step[] = [];
+	#arrived: TimelineEntry[] = [];
 	#loading = false;
 	#closed = false;
 
@@ -91,7 +91,7 @@ export class LiveRun {
 		this.words.forget();
 		// Many steps come at once when a page is opened; they are shown at once, too.
 		if (this.#arrived.length === 0) queueMicrotask(() => this.#showSteps());
-		this.#arrived.push(JSON.parse(event.data) as Step);
+		this.#arrived.push(JSON.parse(event.data) as TimelineEntry);
 	}
 
 	#showSteps(): void {

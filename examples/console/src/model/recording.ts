@@ -1,7 +1,7 @@
 /** A recorded run: every moment of it can be looked at again. */
 
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
-import type { Replayer, Run, Step } from 'turnlatch';
+import type { Replayer, Run, TimelineEntry } from 'turnlatch';
 import type { FullCore } from './full-core.js';
 import type { RunRecord, RunSource } from './run-source.js';
 
@@ -10,7 +10,7 @@ const STRIDE = 32;
 
 export class Recording {
 	readonly runId: string;
-	readonly steps: readonly Step[];
+	readonly steps: readonly TimelineEntry[];
 	/** Which step was the last to happen: what the slider moves. */
 	readonly position = signal(0);
 	readonly run: ReadonlySignal<Run>;

@@ -1,12 +1,12 @@
 /** What a run's page shows, wherever the run comes from: a service, or a file. */
 
 import type { ReadonlySignal } from '@preact/signals';
-import type { Explanation, Json, Plan, Receipt, Run, Step } from 'turnlatch';
+import type { Explanation, Json, Plan, Receipt, Run, TimelineEntry } from 'turnlatch';
 
 export interface RunSource {
 	readonly run: ReadonlySignal<Run>;
 	/** Everything that happened, oldest first; none where a file holds a single moment. */
-	readonly steps: ReadonlySignal<readonly Step[]>;
+	readonly steps: ReadonlySignal<readonly TimelineEntry[]>;
 	/** The time at which the page looks at the run. */
 	readonly now: ReadonlySignal<number>;
 	/** The run's plan and the texts of its journal; absent where a file has none. */

@@ -1,6 +1,6 @@
 /** Line icons, drawn by hand in a square of 16. They are decoration: the words beside them say the same. */
 
-import type { Step } from 'turnlatch';
+import type { TimelineEntry } from 'turnlatch';
 
 const PATHS = {
 	queued: 'M8 2.5a5.5 5.5 0 1 0 0 11a5.5 5.5 0 0 0 0-11ZM8 5v3.2l2 1.3',
@@ -38,7 +38,7 @@ export function Icon({ name }: { name: IconName }) {
 	);
 }
 
-const BY_WORDS: Readonly<Record<Step['by'], string>> = {
+const BY_WORDS: Readonly<Record<TimelineEntry['by'], string>> = {
 	user: 'a person',
 	agent: 'the agent',
 	timer: 'the timer',
@@ -46,7 +46,7 @@ const BY_WORDS: Readonly<Record<Step['by'], string>> = {
 };
 
 /** Who brought something about. */
-export function By({ by }: { by: Step['by'] }) {
+export function By({ by }: { by: TimelineEntry['by'] }) {
 	return (
 		<span class="by">
 			<Icon name={by} />

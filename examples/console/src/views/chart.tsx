@@ -1,6 +1,6 @@
 /** The statechart, drawn by hand: where the run is, how it got there, and where it can go. */
 
-import type { Status, Step } from 'turnlatch';
+import type { Status, TimelineEntry } from 'turnlatch';
 import { STATUS_WORDS, STATUSES } from '../model/words.js';
 import { Icon } from '../parts/icons.js';
 
@@ -72,7 +72,7 @@ function isTaken({ from, to }: Arrow, before: Status | undefined, after: Status)
 	return from === before || (from === 'unfinished' && before !== undefined);
 }
 
-export function Chart({ status, steps }: { status: Status; steps: readonly Step[] }) {
+export function Chart({ status, steps }: { status: Status; steps: readonly TimelineEntry[] }) {
 	const path = steps.map((step) => step.status);
 	const taken = (arrow: Arrow): boolean =>
 		path.some((after, index) => after !== path[index - 1] && isTaken(arrow, path[index - 1], after));

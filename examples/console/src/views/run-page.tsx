@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Run, StatusView, Step } from 'turnlatch';
+import type { Run, StatusView, TimelineEntry } from 'turnlatch';
 import type { RunSource } from '../model/run-source.js';
 import { duration, visible } from '../model/words.js';
 import { JsonTree } from '../parts/json-tree.js';
@@ -32,10 +32,10 @@ export function RunPage({
 	const steps = source.steps.value;
 	const view = run.statusView();
 	const hasJournal = source.record !== undefined;
-	const [chosen, setChosen] = useState<Step | undefined>(undefined);
+	const [chosen, setChosen] = useState<TimelineEntry | undefined>(undefined);
 	// A step that lies in the future of the slider explains nothing.
 	const step = chosen !== undefined && chosen.revision <= view.revision ? chosen : undefined;
-	const explain = (of: Step): void => {
+	const explain = (of: TimelineEntry): void => {
 		setChosen(of);
 		document.getElementById('why')?.focus();
 	};

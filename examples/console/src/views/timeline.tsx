@@ -2,12 +2,12 @@
 
 import type { ReadonlySignal } from '@preact/signals';
 import { useState } from 'preact/hooks';
-import type { InteractionRecord, Status, Step } from 'turnlatch';
+import type { InteractionRecord, Status, TimelineEntry } from 'turnlatch';
 import { duration, RESOLUTION_WORDS, reasonText, STATUS_WORDS } from '../model/words.js';
 import { By, Icon, type IconName } from '../parts/icons.js';
 import { Moment, Said, StatusPill } from '../parts/small.js';
 
-const EVENT_WORDS: Readonly<Record<string, (step: Step) => string>> = {
+const EVENT_WORDS: Readonly<Record<string, (step: TimelineEntry) => string>> = {
 	created: () => 'Job created',
 	slot_granted: ({ attempt_number, status }) =>
 		status === 'running' ? `Turn ${attempt_number} started` : 'A slot came too late',
@@ -38,10 +38,10 @@ export function Timeline({
 	chosen,
 	onWhy,
 }: {
-	steps: readonly Step[];
+	steps: readonly TimelineEntry[];
 	/** The revision of the step whose decision is explained. */
 	chosen: number | undefined;
-	onWhy: (step: Step) => void;
+	onWhy: (step: TimelineEntry) => void;
 }) {
 	const [most, setMost] = useState(MOST_STEPS);
 	const shown = steps.slice(-most);
@@ -71,7 +71,15 @@ export function Timeline({
 	);
 }
 
-function StepBody({ step, chosen, onWhy }: { step: Step; chosen: boolean; onWhy: (step: Step) => void }) {
+function StepBody({
+	step,
+	chosen,
+	onWhy,
+}: {
+	step: TimelineEntry;
+	chosen: boolean;
+	onWhy: (step: TimelineEntry) => void;
+}) {
 	const changes = step.event !== 'slot_granted' && step.event !== 'created';
 	return (
 		<div class="step">
@@ -109,7 +117,7 @@ function StepBody({ step, chosen, onWhy }: { step: Step; chosen: boolean; onWhy:
 	);
 }
 
-function Spent({ step, next }: { step: Step; next: Step | undefined }) {
+function Spent({ step, next }: { step: TimelineEntry; next: TimelineEntry | undefined }) {
 	const word = SPENT[step.status];
 	if (word === undefined || next === undefined) return null;
 	return (
@@ -119,7 +127,7 @@ function Spent({ step, next }: { step: Step; next: Step | undefined }) {
 	);
 }
 
-function iconOf({ event, by, status, resolution_mode }: Step): IconName {
+function iconOf({ event, by, status, resolution_mode }: TimelineEntry): IconName {
 	if (event === 'turn_finished') return status;
 	if (event === 'slot_granted') return 'slot';
 	if (event === 'cancel') return 'canceled';
@@ -157,7 +165,7 @@ export function Questions({ history }: { history: readonly InteractionRecord[] }
 }
 
 /** The run's life as one bar: how long it was in which status, and when it held a slot. */
-export function Lifeline({ steps, now }: { steps: readonly Step[]; now: ReadonlySignal<number> }) {
+export function Lifeline({ steps, now }: { steps: readonly TimelineEntry[]; now: ReadonlySignal<number> }) {
 	const last = steps.at(-1);
 	// An ended run stands still, and so does its bar.
 	const isOver = last !== undefined && SPENT[last.status] === undefined;
@@ -166,7 +174,7 @@ export function Lifeline({ steps, now }: { steps: readonly Step[]; now: Readonly
 	if (first === undefined) return null;
 	const whole = Math.max(1, (stretches.at(-1) ?? first).until - first.from);
 	const part = (ms: number): string => `${((100 * ms) / whole).toFixed(3)}%`;
-	const spent = (counts: (step: Step) => boolean): number =>
+	const spent = (counts: (step: TimelineEntry) => boolean): number =>
 		stretches.filter(({ step }) => counts(step)).reduce((sum, { from, until }) => sum + until - from, 0);
 	const held = duration(spent(({ slot_id }) => slot_id !== undefined));
 	const totals = ACTIVE.map((status) => ({ status, ms: spent((step) => step.status === status) }))
@@ -202,7 +210,10 @@ export function Lifeline({ steps, now }: { steps: readonly Step[]; now: Readonly
 }
 
 /** From when until when the run stood as each step left it. A host's clock may go back; here time stands still then. */
-function stretchesOf(steps: readonly Step[], now: number): { step: Step; from: number; until: number }[] {
+function stretchesOf(
+	steps: readonly TimelineEntry[],
+	now: number,
+): { step: TimelineEntry; from: number; until: number }[] {
 	let latest = steps[0]?.at ?? 0;
 	return steps
 		.map((step, index) => {

@@ -1,7 +1,7 @@
 /** Why the run is where it is: every gate that was asked, what it answered, and where the output does not fit. */
 
 import { useEffect, useState } from 'preact/hooks';
-import type { Decision, Run, Step, Violation } from 'turnlatch';
+import type { Decision, Run, TimelineEntry, Violation } from 'turnlatch';
 import { fullCore } from '../model/full-core.js';
 import { outputText } from '../model/output.js';
 import type { RunSource } from '../model/run-source.js';
@@ -18,7 +18,7 @@ export function Why({
 }: {
 	source: RunSource;
 	run: Run;
-	step: Step | undefined;
+	step: TimelineEntry | undefined;
 	onLatest: () => void;
 }) {
 	const explanation = run.explain();
@@ -81,7 +81,15 @@ function Gates({ decision }: { decision: Decision }) {
 }
 
 /** The output with its violations at their place, where the journal still has the turn's text. */
-function Output({ source, step, decision }: { source: RunSource; step: Step | undefined; decision: Decision }) {
+function Output({
+	source,
+	step,
+	decision,
+}: {
+	source: RunSource;
+	step: TimelineEntry | undefined;
+	decision: Decision;
+}) {
 	const violations = decision.evidence.violations ?? [];
 	const [text, setText] = useState<string | undefined>(undefined);
 	const { record } = source;

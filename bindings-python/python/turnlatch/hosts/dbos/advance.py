@@ -15,7 +15,7 @@ from sqlalchemy.exc import DBAPIError
 from ...errors import LoadError
 from ...parts import Clock
 from ...run import Plan, Run, Transition
-from ...types import Effect, Event
+from ...types import Effect, RunEvent
 from .database import Database, is_passing
 from .tables import NOBODY, Displaced, Held, Hold, Tables
 from .workflows import Enqueuer
@@ -97,7 +97,7 @@ class Advance:
     def grant(self, run_id: str, hold: Hold, slots: int) -> Granted | None:
         """Tells the run that it has its slot, and holds the slot if the run wants it; ``None`` if none is free. Raises
         :class:`Displaced` if the workflow is another worker's by now."""
-        event: Event = {"type": "slot_granted", "slot_id": hold.slot_id}
+        event: RunEvent = {"type": "slot_granted", "slot_id": hold.slot_id}
 
         def work(db: sa.Connection, saved: Callable[[_Saved], None]) -> Granted | None:
             before = Run.from_json(self._tables.locked(db, run_id))
@@ -233,7 +233,7 @@ class Advance:
         return self._tables.has_line(db, saved.run_id, saved.revision, saved.line)
 
 
-def wants(run: Run, grant: Event, now: int) -> bool:
+def wants(run: Run, grant: RunEvent, now: int) -> bool:
     """Whether a slot that is granted now is the run's to keep, as the core says."""
     run.apply(grant, now)
     return run.outstanding()["keep"].get("process") == grant.get("slot_id")
@@ -244,10 +244,10 @@ def keeps_slot(run: Run, slot_id: str) -> bool:
     return run.outstanding()["keep"].get("slot_id") == slot_id
 
 
-def telling(event: Event) -> Step:
+def telling(event: RunEvent) -> Step:
     """The step that applies an event."""
     return partial(_told, event)
 
 
-def _told(event: Event, run: Run, now: int) -> Transition:
+def _told(event: RunEvent, run: Run, now: int) -> Transition:
     return run.apply(event, now)

@@ -18,7 +18,7 @@ from ..._owner import DatabaseOwner
 from ...local import AsyncioTimers, LocalSlots, MemoryStore, wall_clock
 from ...parts import Clock, DriverUsageError, OnError, OnNotify, OnObservation, Processes
 from ...run import Journal, Plan, Run, Transition
-from ...types import Event, Receipt, StatusView
+from ...types import Receipt, RunEvent, Status, StatusView
 from .advance import Beside, Step, telling
 from .engine import Engine
 from .ledger import Change
@@ -160,7 +160,7 @@ class DbosDriver:
         """Ends a run. :meth:`settled` waits until its process is gone and its slot given back."""
         return cast("Receipt", (await self._change(run_id, lambda run, now: run.cancel(now, reason))).receipt)
 
-    async def tell(self, run_id: str, event: Event) -> Transition:
+    async def tell(self, run_id: str, event: RunEvent) -> Transition:
         """Applies any event, or raises :class:`turnlatch.EventRejectedError`."""
         return await self._change(run_id, telling(event))
 
@@ -177,7 +177,7 @@ class DbosDriver:
         """The run as a client sees it."""
         return (await self.run(run_id)).status_view()
 
-    async def wait(self, run_id: str, *statuses: str) -> StatusView:
+    async def wait(self, run_id: str, *statuses: Status) -> StatusView:
         """Waits until the run is seen with one of these statuses or has ended. A status that lasts shorter than a look
         at the database may be missed."""
         stirred = asyncio.Event()
