@@ -1,6 +1,5 @@
 //! Converts Python data to JSON values and back. Hostile data raises an error, never crashes.
 
-use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::critical_section::with_critical_section;
@@ -147,37 +146,12 @@ pub(crate) fn text_of<'t>(text: &'t Bound<'_, PyString>) -> PyResult<std::borrow
     text.to_cow().map_err(|_| malformed(text.py(), "a text has half of a surrogate pair"))
 }
 
-/// Converts the core's data to Python data, by way of a `serde_json::Value`: no release of `pythonize` supports this `PyO3`.
+/// Converts the core's data to Python data.
 pub(crate) fn to_python(py: Python<'_>, data: &impl Serialize) -> PyResult<Py<PyAny>> {
-    let value = serde_json::to_value(data).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    Ok(python_of(py, &value)?.unbind())
+    Ok(pythonize::pythonize(py, data)?.unbind())
 }
 
 /// Serializes the core's data as JSON text.
 pub(crate) fn to_json(data: &impl Serialize) -> PyResult<String> {
     serde_json::to_string(data).map_err(|error| PyValueError::new_err(error.to_string()))
-}
-
-fn python_of<'p>(py: Python<'p>, value: &Value) -> PyResult<Bound<'p, PyAny>> {
-    match value {
-        Value::Null => Ok(py.None().into_bound(py)),
-        Value::Bool(boolean) => boolean.into_bound_py_any(py),
-        Value::Number(number) => match (number.as_i64(), number.as_u64()) {
-            (Some(integer), _) => integer.into_bound_py_any(py),
-            (None, Some(integer)) => integer.into_bound_py_any(py),
-            (None, None) => number.as_f64().into_bound_py_any(py),
-        },
-        Value::String(text) => text.into_bound_py_any(py),
-        Value::Array(items) => {
-            let items: Vec<_> = items.iter().map(|item| python_of(py, item)).collect::<PyResult<_>>()?;
-            items.into_bound_py_any(py)
-        }
-        Value::Object(members) => {
-            let dict = PyDict::new(py);
-            for (key, member) in members {
-                dict.set_item(key, python_of(py, member)?)?;
-            }
-            Ok(dict.into_any())
-        }
-    }
 }
