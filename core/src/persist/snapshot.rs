@@ -78,6 +78,20 @@ impl Run {
     }
 }
 
+impl Plan {
+    /// Reads a plan back from its JSON text, as a snapshot holds it.
+    ///
+    /// # Errors
+    /// `SNAPSHOT_INVALID` with the place, also for a plan that admission cannot have made.
+    pub fn from_json(text: &str) -> Result<Plan, LoadError> {
+        let plan = json::parse_value(text, Limits::MAX_JSON_DEPTH)
+            .map_err(|fault| invalid("the document", fault.to_string()))?;
+        let plan = from_value(plan).map_err(|misread| misread.load_error(Code::SnapshotInvalid))?;
+        invariants::plan(&plan).map_err(|broken| invalid(broken.place, broken.message))?;
+        Ok(plan)
+    }
+}
+
 /// The text that the digest is made of is also the text that is written.
 fn content_text(plan: &Plan, life: &Life, history: &[InteractionRecord]) -> String {
     json_text(&ContentOut { plan, life, history })
