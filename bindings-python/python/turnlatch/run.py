@@ -40,7 +40,7 @@ def to_millis(now: Time) -> int:
     return now
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Skill(Generic[Model]):
     """What a skill declares: its ``runner.json`` and its schemas. Text is taken as it is, a dict as its JSON text.
 
@@ -52,19 +52,17 @@ class Skill(Generic[Model]):
     input_schema: str | Mapping[str, Any] | bool | None = None
     parameter_schema: str | Mapping[str, Any] | bool | None = None
     output: type[Model] | None = field(default=None, kw_only=True)
-    _model_schema: str | None = field(default=None, init=False, repr=False, compare=False)
+    _model_schema: Mapping[str, Any] | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        model = cast("Any", self.output)
-        if model is None:
+        if self.output is None:
             return
         if self.output_schema is not None:
             raise TypeError("a skill has an `output_schema` or an `output` model, not both")
-        if not (isinstance(model, type) and hasattr(model, "model_json_schema")):
-            raise TypeError(f"`output` is a pydantic model class, found {model!r}")
-        # As text: a schema may hold integers beyond 64 bits, which are exact there.
-        schema = json.dumps(model.model_json_schema(), ensure_ascii=False, separators=(",", ":"))
-        object.__setattr__(self, "_model_schema", schema)
+        json_schema: Any = getattr(self.output, "model_json_schema", None)
+        if not isinstance(cast("object", self.output), type) or json_schema is None:
+            raise TypeError(f"`output` is a pydantic model class, found {self.output!r}")
+        object.__setattr__(self, "_model_schema", json_schema())
 
     def parse(self, view: types.StatusView) -> Model:
         """An instance of the ``output`` model, from the view of a run that has succeeded. What the model itself finds
