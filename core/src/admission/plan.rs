@@ -7,14 +7,11 @@ use serde::de::MapAccess;
 use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::json;
 use crate::schema::OutputSchema;
 use crate::schema::shared::Shared;
-use crate::types::codes::{Code, Note};
+use crate::types::codes::Note;
 use crate::types::limits::Limits;
-use crate::types::load_error::LoadError;
 use crate::types::plan::{InterruptedTurn, Mode, Profile, SoftCompletion};
-use crate::types::strict;
 use crate::types::tagged::{self, Tagged};
 
 /// An admitted run's id and its settings, which it derefs to.
@@ -88,16 +85,6 @@ impl Plan {
     pub(crate) fn new(run_id: String, settings: PlanSettings) -> Plan {
         let settings = SETTINGS.find(|known| *known == settings).unwrap_or_else(|| SETTINGS.add(settings));
         Plan { run_id, settings }
-    }
-
-    /// Reads a plan back from its JSON text, as a snapshot holds it.
-    ///
-    /// # Errors
-    /// `SNAPSHOT_INVALID` with the place.
-    pub fn from_json(text: &str) -> Result<Plan, LoadError> {
-        let plan = json::parse_value(text, Limits::MAX_JSON_DEPTH)
-            .map_err(|fault| LoadError::new(Code::SnapshotInvalid, "the document", fault.to_string()))?;
-        strict::from_value(plan).map_err(|invalid| invalid.load_error(Code::SnapshotInvalid))
     }
 }
 

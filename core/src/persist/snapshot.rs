@@ -74,6 +74,20 @@ impl Run {
     }
 }
 
+impl Plan {
+    /// Reads a plan back from its JSON text, as a snapshot holds it.
+    ///
+    /// # Errors
+    /// `SNAPSHOT_INVALID` with the place, also for a plan that admission cannot have made.
+    pub fn from_json(text: &str) -> Result<Plan, LoadError> {
+        let plan = json::parse_value(text, Limits::MAX_JSON_DEPTH)
+            .map_err(|fault| invalid("the document", fault.to_string()))?;
+        let plan = from_value(plan).map_err(|misread| misread.load_error(Code::SnapshotInvalid))?;
+        invariants::plan(&plan).map_err(|broken| invalid(broken.place, broken.message))?;
+        Ok(plan)
+    }
+}
+
 fn document_text(digest: &str, content: &str) -> String {
     format!(r#"{{"version":{SNAPSHOT_VERSION},"digest":"{digest}","run":{content}}}"#)
 }
