@@ -262,12 +262,12 @@ differential: setup-python setup-js ## Random scripts in every runtime; TURNLATC
 	$(CARGO) build $(CODE) --bins
 	$(PYTHON) scripts/differential.py $(EVENTS)
 
-# The tests run in an environment of their own that has the wheel, the test runner and nothing else, made anew each time;
+# The tests run in an environment of their own that has the wheel, pydantic, the test runner and nothing else, made anew each time;
 # then those of the extra that measures, with what it needs. The tests of a file run in one process, because they count for
 # the table of gates together.
 test-python: setup-python suites conformance differential-scripts
 	$(NEW_VENV) $(TEST_VENV)
-	$(UV) pip install --quiet --python $(TEST_VENV)/bin/python --constraint bindings-python/requirements-dev.txt $(VENV)/wheels/*.whl pytest pytest-xdist hypothesis
+	$(UV) pip install --quiet --python $(TEST_VENV)/bin/python --constraint bindings-python/requirements-dev.txt $(VENV)/wheels/*.whl pytest pytest-xdist hypothesis pydantic
 	cd $(TEST_VENV) && bin/pytest -q --numprocesses 2 --dist loadfile --config-file $(CURDIR)/bindings-python/pyproject.toml --ignore $(CURDIR)/bindings-python/tests/hosts --ignore $(CURDIR)/bindings-python/tests/telemetry $(CURDIR)/bindings-python/tests
 	$(UV) pip install --quiet --python $(TEST_VENV)/bin/python --constraint bindings-python/requirements-dev.txt "$$(echo $(VENV)/wheels/*.whl)[telemetry]" opentelemetry-sdk
 	cd $(TEST_VENV) && bin/pytest -q --config-file $(CURDIR)/bindings-python/pyproject.toml $(CURDIR)/bindings-python/tests/telemetry
@@ -301,7 +301,6 @@ test-under-load: test-hosts setup-services ## The tests of hosts, and of service
 # Chromium has to be there; CHROMIUM names it if it is not where systems put it. Python has to be there for the files that
 # both packages share.
 test-js: setup-js setup-python suites conformance differential-scripts
-	$(CARGO) run --quiet --locked --profile xtask --package xtask -- wasm --breakable
 	cd bindings-wasm && $(NO_CERTIFICATES) node scripts/test.mjs
 	cd bindings-wasm && node scripts/consumers.mjs
 

@@ -5,6 +5,7 @@ mod convert;
 mod errors;
 mod stream;
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::PyValueError;
@@ -14,38 +15,68 @@ use pyo3::types::PyString;
 use serde_json::Value;
 use turnlatch::admission::SchemaTexts;
 use turnlatch::hosting::{RecoveryFacts, RequestKind};
-use turnlatch::inspect::Replayer;
 use turnlatch::turn::InstructionTemplate;
 use turnlatch::types::{JournalEntry, Observation};
 use turnlatch::{
-    Code, Effect, Event, EventRejected, HostSettings, Limits, Mode, RunRequest, Skill, Status, Timestamp, Transition,
+    Code, Effect, Event, EventRejected, HostSettings, Limits, LoadError, Mode, RunRequest, Skill, Status, Timestamp,
+    Transition,
 };
 
-use convert::{argument_value, event_value, text_of, to_json, to_python};
-use errors::{malformed, not_loaded, refused, rejected};
+use convert::{EventValue, NotJson, Now, Text, document_text, to_python, to_python_or_json, value_of};
+use errors::{inadmissible, malformed, not_loaded, refused, rejected, unreadable};
 
 /// An admitted run's settings.
-#[pyclass(frozen, module = "turnlatch._core")]
+#[pyclass(frozen, eq, module = "turnlatch")]
+#[derive(PartialEq)]
 struct Plan(Arc<turnlatch::Plan>);
 
 #[pymethods]
 impl Plan {
+    /// Reads a plan back from what `to_dict` gave, or from that as JSON text.
+    #[staticmethod]
+    fn from_dict(data: &Bound<'_, PyAny>) -> PyResult<Plan> {
+        load(data, Code::SnapshotInvalid, turnlatch::Plan::from_json).map(|plan| Plan(Arc::new(plan)))
+    }
+
+    /// The run's id.
     #[getter]
     fn run_id(&self) -> &str {
         &self.0.run_id
     }
 
+    /// What admission warned of.
+    #[getter]
+    fn warnings(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        to_python(py, &self.0.warnings)
+    }
+
+    /// Every setting, as a snapshot holds it.
     fn to_dict(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         to_python(py, &*self.0)
+    }
+
+    fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
+        PyString::new(py, &self.0.run_id).hash()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<turnlatch.Plan {} {} {}>", self.0.run_id, self.0.engine, self.0.execution_mode.as_str())
     }
 }
 
 /// One event that changed a run, for its journal.
-#[pyclass(frozen, module = "turnlatch")]
+#[pyclass(frozen, eq, module = "turnlatch")]
+#[derive(PartialEq)]
 struct Entry(JournalEntry);
 
 #[pymethods]
 impl Entry {
+    /// Reads an entry back from what `to_dict` gave, or from that as JSON text.
+    #[staticmethod]
+    fn from_dict(data: &Bound<'_, PyAny>) -> PyResult<Entry> {
+        load(data, Code::JournalInvalid, JournalEntry::from_json).map(Entry)
+    }
+
     /// The run's revision after it.
     #[getter]
     fn revision(&self) -> u64 {
@@ -70,9 +101,34 @@ impl Entry {
 
     /// The entry as JSON text, chained to the text before it.
     #[pyo3(signature = (run_id, previous=None))]
-    fn encode_chained(&self, py: Python<'_>, run_id: &str, previous: Option<&str>) -> PyResult<String> {
-        self.0.encode_chained(run_id, previous).map_err(|error| not_loaded(py, &error))
+    fn encode_chained(&self, py: Python<'_>, run_id: Text, previous: Option<Text>) -> PyResult<String> {
+        let previous = previous.as_ref().map(|line| line.0.as_str());
+        self.0.encode_chained(&run_id.0, previous).map_err(|error| not_loaded(py, &error))
     }
+
+    fn __hash__(&self) -> u64 {
+        self.0.revision
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<turnlatch.Entry revision {} at {}: {}>", self.0.revision, self.0.at.as_millis(), self.0.event.name())
+    }
+}
+
+/// Ignores poisoning: a panic leaves nothing half changed, because the core computes a step before it commits it.
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Reads a document of the core's with the GIL released.
+fn load<T: Send>(
+    document: &Bound<'_, PyAny>,
+    code: Code,
+    read: impl FnOnce(&str) -> Result<T, LoadError> + Send,
+) -> PyResult<T> {
+    let py = document.py();
+    let text = document_text(document).map_err(|error| unreadable(py, code, error))?;
+    py.detach(|| read(&text)).map_err(|error| not_loaded(py, &error))
 }
 
 /// The metrics of a step, converted to a dict only on request: most are never read.
@@ -89,7 +145,8 @@ impl ObservationHandle {
 /// The effects, the receipt, the journal entry and the observation.
 type TransitionParts = (Py<PyAny>, Py<PyAny>, Option<Entry>, Option<ObservationHandle>);
 
-fn transition_parts(py: Python<'_>, transition: Transition) -> PyResult<TransitionParts> {
+fn transition_parts(py: Python<'_>, applied: Result<Transition, EventRejected>) -> PyResult<TransitionParts> {
+    let transition = applied.map_err(|error| rejected(py, &error))?;
     let (effects, receipt) = (to_python(py, &transition.effects)?, to_python(py, &transition.receipt)?);
     Ok((effects, receipt, transition.entry.map(Entry), transition.observation.map(ObservationHandle)))
 }
@@ -99,67 +156,46 @@ fn transition_parts(py: Python<'_>, transition: Transition) -> PyResult<Transiti
 struct Run(Mutex<turnlatch::Run>);
 
 impl Run {
-    /// Ignores poisoning: a panic cannot leave a run half changed, because the core computes a step before it commits it.
-    fn lock(&self) -> MutexGuard<'_, turnlatch::Run> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// For reads that may take long: releases the GIL.
     fn read<T: Send>(&self, py: Python<'_>, read: impl FnOnce(&turnlatch::Run) -> T + Send) -> T {
-        py.detach(|| read(&self.lock()))
+        py.detach(|| read(&lock(&self.0)))
     }
 
     /// For reads that take less time than releasing the GIL: releases it only to wait for the lock.
     fn lock_attached(&self, py: Python<'_>) -> MutexGuard<'_, turnlatch::Run> {
         self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
-
-    /// Decodes and applies an event with the GIL released.
-    fn apply_decoded(
-        &self,
-        py: Python<'_>,
-        now: Timestamp,
-        decode: impl FnOnce() -> Result<Event, EventRejected> + Send,
-    ) -> PyResult<TransitionParts> {
-        let applied = py.detach(|| decode().and_then(|event| self.lock().apply(event, now)));
-        transition_parts(py, applied.map_err(|error| rejected(py, &error))?)
-    }
 }
 
+/// The time comes before the event, because a time that is malformed is reported first.
 #[pymethods]
 impl Run {
     #[staticmethod]
-    fn create(py: Python<'_>, plan: &Plan, now: &Bound<'_, PyAny>) -> PyResult<(Run, TransitionParts)> {
-        let (run, applied) = turnlatch::Run::create(plan.0.clone(), time(now)?);
-        Ok((Run(Mutex::new(run)), transition_parts(py, applied)?))
+    fn create(py: Python<'_>, plan: &Plan, now: Now) -> PyResult<(Run, TransitionParts)> {
+        let (run, applied) = turnlatch::Run::create(plan.0.clone(), now.0);
+        Ok((Run(Mutex::new(run)), transition_parts(py, Ok(applied))?))
     }
 
     #[staticmethod]
-    fn restore(py: Python<'_>, snapshot: &Bound<'_, PyString>) -> PyResult<Run> {
-        let snapshot = text_of(snapshot)?;
-        let run = py.detach(|| turnlatch::Run::restore(&snapshot)).map_err(|error| not_loaded(py, &error))?;
-        Ok(Run(Mutex::new(run)))
+    fn restore(snapshot: &Bound<'_, PyAny>) -> PyResult<Run> {
+        load(snapshot, Code::SnapshotInvalid, turnlatch::Run::restore).map(|run| Run(Mutex::new(run)))
     }
 
-    fn apply(&self, py: Python<'_>, event: &Bound<'_, PyAny>, now: &Bound<'_, PyAny>) -> PyResult<TransitionParts> {
-        let (now, event) = (time(now)?, event_value(event)?);
-        self.apply_decoded(py, now, || Event::from_value(event))
+    fn apply(&self, py: Python<'_>, now: Now, event: EventValue) -> PyResult<TransitionParts> {
+        let applied = py.detach(|| Event::from_value(event.0).and_then(|event| lock(&self.0).apply(event, now.0)));
+        transition_parts(py, applied)
     }
 
-    fn apply_json(
-        &self,
-        py: Python<'_>,
-        event: &Bound<'_, PyString>,
-        now: &Bound<'_, PyAny>,
-    ) -> PyResult<TransitionParts> {
-        let (now, event) = (time(now)?, text_of(event)?);
-        self.apply_decoded(py, now, || Event::from_json(&event))
+    fn apply_json(&self, py: Python<'_>, now: Now, event: &Bound<'_, PyAny>) -> PyResult<TransitionParts> {
+        let event = document_text(event).map_err(|error| malformed(py, error))?;
+        let applied = py.detach(|| Event::from_json(&event).and_then(|event| lock(&self.0).apply(event, now.0)));
+        transition_parts(py, applied)
     }
 
     /// An invalid time, which may be why the event was rejected, is replaced by that of the run's last change.
-    fn observe_rejected(&self, py: Python<'_>, event: &str, code: &str, now: &Bound<'_, PyAny>) -> ObservationHandle {
-        let now = time(now).unwrap_or_default();
-        ObservationHandle(self.read(py, |run| run.observe_rejected(event, code, now)))
+    fn observe_rejected(&self, py: Python<'_>, event: Text, code: Text, now: &Bound<'_, PyAny>) -> ObservationHandle {
+        let now = now.extract().map_or_else(|_| Timestamp::default(), |Now(now)| now);
+        ObservationHandle(self.read(py, |run| run.observe_rejected(&event.0, &code.0, now)))
     }
 
     fn copy(&self, py: Python<'_>) -> Run {
@@ -196,63 +232,38 @@ impl Run {
     }
 
     #[getter]
-    fn run_id(&self, py: Python<'_>) -> String {
-        self.lock_attached(py).plan().run_id.clone()
-    }
-
-    #[getter]
     fn plan(&self, py: Python<'_>) -> Plan {
         Plan(self.lock_attached(py).plan().clone())
     }
 
-    fn status_view(&self, py: Python<'_>) -> PyResult<String> {
-        self.read(py, |run| to_json(&run.status_view()))
+    fn status_view(&self, py: Python<'_>, as_json: bool) -> PyResult<Py<PyAny>> {
+        to_python_or_json(py, &self.read(py, turnlatch::Run::status_view), as_json)
     }
 
-    fn pending_view(&self, py: Python<'_>) -> PyResult<String> {
-        self.read(py, |run| to_json(&run.pending_view()))
+    fn pending_view(&self, py: Python<'_>, as_json: bool) -> PyResult<Py<PyAny>> {
+        to_python_or_json(py, &self.read(py, turnlatch::Run::pending_view), as_json)
     }
 
-    fn history(&self, py: Python<'_>) -> PyResult<String> {
-        self.read(py, |run| to_json(&run.history()))
+    fn history(&self, py: Python<'_>, as_json: bool) -> PyResult<Py<PyAny>> {
+        to_python_or_json(py, &self.read(py, |run| run.history().to_vec()), as_json)
     }
 
-    fn explain(&self, py: Python<'_>) -> PyResult<String> {
-        self.read(py, |run| to_json(&run.explain()))
-    }
-
-    #[staticmethod]
-    fn first(py: Python<'_>, plan: &Plan, line: &str) -> PyResult<(Run, String)> {
-        let mut replayer = Replayer::new(plan.0.clone());
-        let entry = replayer.next(line).map_err(|error| not_loaded(py, &error))?;
-        let run = replayer.run().cloned().ok_or_else(|| malformed(py, "no line was replayed"))?;
-        Ok((Run(Mutex::new(run)), to_json(&entry)?))
-    }
-
-    fn follow(&self, py: Python<'_>, line: &str) -> PyResult<String> {
-        let entry = py.detach(|| {
-            let mut run = self.lock();
-            let mut replayer = Replayer::from(run.clone());
-            let entry = replayer.next(line)?;
-            if let Some(next) = replayer.run() {
-                *run = next.clone();
-            }
-            Ok(entry)
-        });
-        to_json(&entry.map_err(|error| not_loaded(py, &error))?)
+    fn explain(&self, py: Python<'_>, as_json: bool) -> PyResult<Py<PyAny>> {
+        to_python_or_json(py, &self.read(py, turnlatch::Run::explain), as_json)
     }
 
     fn outstanding(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         to_python(py, &self.read(py, turnlatch::Run::outstanding))
     }
 
-    fn due(&self, py: Python<'_>, effect: &Bound<'_, PyAny>, failed: Vec<Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-        let (effect, failed) = (effect_of(effect)?, failed.iter().map(effect_of).collect::<PyResult<Vec<_>>>()?);
+    fn due(&self, py: Python<'_>, effect: EventValue, failed: Vec<EventValue>) -> PyResult<Py<PyAny>> {
+        let (effect, failed) = (effect_of(py, effect)?, failed.into_iter().map(|failed| effect_of(py, failed)));
+        let failed: Vec<_> = failed.collect::<PyResult<_>>()?;
         to_python(py, &self.read(py, |run| run.due(&effect, &failed)))
     }
 
-    fn given_up(&self, py: Python<'_>, effect: &Bound<'_, PyAny>, begun: bool) -> PyResult<Py<PyAny>> {
-        let effect = effect_of(effect)?;
+    fn given_up(&self, py: Python<'_>, effect: EventValue, begun: bool) -> PyResult<Py<PyAny>> {
+        let effect = effect_of(py, effect)?;
         to_python(py, &self.read(py, |run| run.given_up(&effect, begun)))
     }
 
@@ -261,24 +272,44 @@ impl Run {
         to_python(py, &self.read(py, |run| run.after_restart(found)))
     }
 
-    fn why_not(&self, py: Python<'_>, target: &str) -> PyResult<Py<PyAny>> {
-        let known = Status::ALL.into_iter().find(|status| status.as_str() == target);
+    fn why_not(&self, py: Python<'_>, target: Text) -> PyResult<Py<PyAny>> {
+        let known = Status::ALL.into_iter().find(|status| status.as_str() == target.0);
         let target = known.ok_or_else(|| PyValueError::new_err("expected the name of a status"))?;
         to_python(py, &self.read(py, |run| run.why_not(target)))
     }
 
-    fn allowed(&self, py: Python<'_>, now: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        let now = time(now)?;
-        to_python(py, &self.read(py, |run| run.allowed(now)))
+    fn allowed(&self, py: Python<'_>, now: Now) -> PyResult<Py<PyAny>> {
+        to_python(py, &self.read(py, |run| run.allowed(now.0)))
     }
 }
 
-fn effect_of(effect: &Bound<'_, PyAny>) -> PyResult<Effect> {
-    Effect::from_value(event_value(effect)?).map_err(|error| rejected(effect.py(), &error))
+fn effect_of(py: Python<'_>, effect: EventValue) -> PyResult<Effect> {
+    Effect::from_value(effect.0).map_err(|error| rejected(py, &error))
+}
+
+/// Makes a run again from the lines of its journal, one by one. Its lock is never held while Python runs.
+#[pyclass(frozen, module = "turnlatch._core")]
+struct Replayer(Mutex<turnlatch::inspect::Replayer>);
+
+#[pymethods]
+impl Replayer {
+    #[new]
+    fn new(plan: &Plan) -> Replayer {
+        Replayer(Mutex::new(turnlatch::inspect::Replayer::new(plan.0.clone())))
+    }
+
+    #[getter]
+    fn run(&self, py: Python<'_>) -> Option<Run> {
+        py.detach(|| lock(&self.0).run().cloned()).map(|run| Run(Mutex::new(run)))
+    }
+
+    fn next(&self, line: &Bound<'_, PyAny>, as_json: bool) -> PyResult<Py<PyAny>> {
+        to_python_or_json(line.py(), &load(line, Code::JournalInvalid, |line| lock(&self.0).next(line))?, as_json)
+    }
 }
 
 /// The hash-chained journal of a run.
-#[pyclass(frozen, module = "turnlatch._core")]
+#[pyclass(frozen, module = "turnlatch")]
 struct Journal(Mutex<turnlatch::Journal>);
 
 #[pymethods]
@@ -288,152 +319,156 @@ impl Journal {
         Journal(Mutex::new(turnlatch::Journal::new(&plan.0)))
     }
 
+    /// Reads a journal back from its JSON text.
     #[staticmethod]
-    fn from_json(py: Python<'_>, text: &str) -> PyResult<Journal> {
-        let journal = py.detach(|| turnlatch::Journal::from_json(text)).map_err(|error| not_loaded(py, &error))?;
-        Ok(Journal(Mutex::new(journal)))
+    fn from_json(text: &Bound<'_, PyAny>) -> PyResult<Journal> {
+        load(text, Code::JournalInvalid, turnlatch::Journal::from_json).map(|journal| Journal(Mutex::new(journal)))
     }
 
+    /// Reads a journal back from the texts of its entries.
     #[staticmethod]
-    fn from_lines(py: Python<'_>, run_id: &str, lines: Vec<String>) -> PyResult<Journal> {
-        let journal = turnlatch::Journal::from_lines(run_id, lines.iter().map(String::as_str));
-        Ok(Journal(Mutex::new(journal.map_err(|error| not_loaded(py, &error))?)))
+    fn from_lines(py: Python<'_>, run_id: Text, lines: Vec<Bound<'_, PyAny>>) -> PyResult<Journal> {
+        let lines = lines.iter().map(|line| document_text(line)).collect::<Result<Vec<_>, _>>();
+        let lines = lines.map_err(|error| unreadable(py, Code::JournalInvalid, error))?;
+        let journal = turnlatch::Journal::from_lines(&run_id.0, lines.iter().map(AsRef::as_ref));
+        journal.map(|journal| Journal(Mutex::new(journal))).map_err(|error| not_loaded(py, &error))
     }
 
+    /// Appends what `Run.apply` gave.
     fn push(&self, entry: &Entry) {
-        self.lock().push(entry.0.clone());
+        lock(&self.0).push(entry.0.clone());
     }
 
+    /// The journal as JSON text.
     fn to_json(&self) -> String {
-        self.lock().to_json()
+        lock(&self.0).to_json()
     }
 
     fn to_record(&self, plan: &Plan) -> String {
-        self.lock().to_record(&plan.0)
+        lock(&self.0).to_record(&plan.0)
     }
 
     #[staticmethod]
-    fn from_record(py: Python<'_>, text: &str) -> PyResult<(Plan, Journal)> {
-        let read = py.detach(|| turnlatch::Journal::from_record(text));
-        let (plan, journal) = read.map_err(|error| not_loaded(py, &error))?;
+    fn from_record(text: &Bound<'_, PyAny>) -> PyResult<(Plan, Journal)> {
+        let (plan, journal) = load(text, Code::JournalInvalid, turnlatch::Journal::from_record)?;
         Ok((Plan(Arc::new(plan)), Journal(Mutex::new(journal))))
     }
 
+    /// The texts of its entries.
     fn lines(&self) -> Vec<String> {
-        self.lock().lines()
-    }
-
-    fn __len__(&self) -> usize {
-        self.lock().len()
+        lock(&self.0).lines()
     }
 
     fn replay(&self, py: Python<'_>, plan: &Plan) -> PyResult<(Run, Py<PyAny>)> {
-        let replayed = py.detach(|| turnlatch::persist::replay(plan.0.clone(), &self.lock()));
+        let replayed = py.detach(|| turnlatch::persist::replay(plan.0.clone(), &lock(&self.0)));
         let replayed = replayed.map_err(|error| not_loaded(py, &error))?;
         Ok((Run(Mutex::new(replayed.run)), to_python(py, &replayed.effects)?))
     }
-}
 
-impl Journal {
-    fn lock(&self) -> MutexGuard<'_, turnlatch::Journal> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn __len__(&self) -> usize {
+        lock(&self.0).len()
+    }
+
+    fn __eq__(&self, other: &Journal) -> bool {
+        // Copied first: a journal is compared with itself under one lock.
+        let other = lock(&other.0).clone();
+        *lock(&self.0) == other
+    }
+
+    fn __repr__(&self) -> String {
+        let journal = lock(&self.0);
+        format!("<turnlatch.Journal {} with {} entries>", journal.run_id(), journal.len())
     }
 }
 
+/// What a skill declares: its manifest, and the schemas of its output, of a request's input and of its parameter.
+type Declared<'p> = (Bound<'p, PyAny>, [Option<Bound<'p, PyAny>>; 3]);
+/// The engines of a host, and its limits.
+type Host<'p> = (Bound<'p, PyAny>, Option<Bound<'p, PyAny>>);
+
 #[pyfunction]
-#[pyo3(signature = (runner, request, engines, output_schema=None, input_schema=None, parameter_schema=None, limits=None))]
-#[expect(clippy::too_many_arguments, reason = "keywords in Python")]
-fn admit(
-    py: Python<'_>,
-    runner: &str,
-    request: &str,
-    engines: Vec<String>,
-    output_schema: Option<String>,
-    input_schema: Option<String>,
-    parameter_schema: Option<String>,
-    limits: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Plan> {
-    let limits = limits_of(limits)?;
-    let texts = SchemaTexts { output_schema, input_schema, parameter_schema };
-    let host = HostSettings { engines, limits };
-    let plan = py.detach(|| {
-        let skill = Skill::from_json(runner, &host.limits).schema_texts(texts);
-        turnlatch::admit(&skill, &RunRequest::from_json(request), &host)
-    });
+fn admit(py: Python<'_>, skill: Declared<'_>, request: &Bound<'_, PyAny>, host: Host<'_>) -> PyResult<Plan> {
+    let (skill, host) = skill_and_host(py, skill, host)?;
+    let request = request_text(request)?;
+    let plan = py.detach(|| turnlatch::admit(&skill, &RunRequest::from_json(&request), &host));
     plan.map(Plan).map_err(|refusal| refused(py, &refusal))
 }
 
-fn limits_of(limits: Option<&Bound<'_, PyAny>>) -> PyResult<Limits> {
-    match limits {
-        Some(limits) => {
-            serde_json::from_value(argument_value(limits)?).map_err(|error| PyValueError::new_err(error.to_string()))
-        }
-        None => Ok(Limits::default()),
-    }
+#[pyfunction]
+fn describe_skill(py: Python<'_>, skill: Declared<'_>, host: Host<'_>) -> PyResult<Py<PyAny>> {
+    let (skill, host) = skill_and_host(py, skill, host)?;
+    to_python(py, &py.detach(|| turnlatch::admission::describe_skill(&skill, &host)))
+}
+
+fn skill_and_host(py: Python<'_>, skill: Declared<'_>, host: Host<'_>) -> PyResult<(Skill, HostSettings)> {
+    let text = |root: &str, document: &Bound<'_, PyAny>| {
+        let text = document_text(document).map(Cow::into_owned);
+        text.map_err(|error| inadmissible(py, Code::SkillManifestInvalid, root, error))
+    };
+    let (runner, [output, input, parameter]) = skill;
+    let schema_texts = SchemaTexts {
+        output_schema: output.map(|schema| text("output_schema", &schema)).transpose()?,
+        input_schema: input.map(|schema| text("input_schema", &schema)).transpose()?,
+        parameter_schema: parameter.map(|schema| text("parameter_schema", &schema)).transpose()?,
+    };
+    let (engines, limits) = host;
+    let engines = value_of(&engines)
+        .and_then(|names| serde_json::from_value(names).map_err(|_| NotJson::new("expected a list of strings")));
+    let engines = engines.map_err(|error| inadmissible(py, Code::OptionInvalid, "engines", error))?;
+    let limits = limits.map(|given| value_of(&given).and_then(|given| Limits::from_value(given).map_err(NotJson::new)));
+    let limits = limits.transpose().map_err(|error| inadmissible(py, Code::OptionInvalid, "limits", error))?;
+    let limits = limits.unwrap_or_default();
+    let skill = Skill::from_json(&text("runner", &runner)?, &limits).schema_texts(schema_texts);
+    Ok((skill, HostSettings { engines, limits }))
+}
+
+fn request_text<'t>(request: &'t Bound<'_, PyAny>) -> PyResult<Cow<'t, str>> {
+    document_text(request).map_err(|error| inadmissible(request.py(), Code::RequestMalformed, "request", error))
 }
 
 #[pyfunction]
-fn describe_skill(
-    py: Python<'_>,
-    runner: &str,
-    engines: Vec<String>,
-    schemas: (Option<String>, Option<String>, Option<String>),
-    limits: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Py<PyAny>> {
-    let (output_schema, input_schema, parameter_schema) = schemas;
-    let texts = SchemaTexts { output_schema, input_schema, parameter_schema };
-    let host = HostSettings { engines, limits: limits_of(limits)? };
-    let described = py.detach(|| {
-        let skill = Skill::from_json(runner, &host.limits).schema_texts(texts);
-        turnlatch::admission::describe_skill(&skill, &host)
-    });
-    to_python(py, &described)
-}
-
-#[pyfunction]
-fn read_job(py: Python<'_>, body: &str, run_id: &str) -> PyResult<(String, String, String)> {
-    let job = turnlatch::hosting::read_job(body, run_id).map_err(|refusal| refused(py, &refusal))?;
+fn read_job(py: Python<'_>, body: &Bound<'_, PyAny>, run_id: Text) -> PyResult<(String, String, String)> {
+    let job = turnlatch::hosting::read_job(&request_text(body)?, &run_id.0).map_err(|refusal| refused(py, &refusal))?;
     Ok((job.skill, job.run_id, job.request))
 }
 
 #[pyfunction]
-fn request_event(py: Python<'_>, kind: &str, body: &str) -> PyResult<Py<PyAny>> {
-    let known = RequestKind::ALL.into_iter().find(|known| known.as_str() == kind);
+fn request_event(py: Python<'_>, kind: Text, body: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    let known = RequestKind::ALL.into_iter().find(|known| known.as_str() == kind.0);
     let kind = known.ok_or_else(|| PyValueError::new_err("expected `reply` or `cancel`"))?;
-    to_python(py, &turnlatch::hosting::request_event(kind, body).map_err(|error| rejected(py, &error))?)
+    let body = document_text(body).map_err(|error| malformed(py, error))?;
+    to_python(py, &turnlatch::hosting::request_event(kind, &body).map_err(|error| rejected(py, &error))?)
 }
 
 #[pyfunction]
-fn evaluate_turn(py: Python<'_>, plan: &Plan, report: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-    let Value::Object(mut members) = event_value(report)? else { return Err(malformed(py, "a report is a dict")) };
-    members.insert("type".to_owned(), Value::from("turn_finished"));
-    members.entry("attempt_number").or_insert_with(|| Value::from(1));
-    match Event::from_value(Value::Object(members)).map_err(|error| rejected(py, &error))? {
-        Event::TurnFinished(report) => {
-            let evaluation = py.detach(|| turnlatch::inspect::evaluate_turn(&plan.0, &report));
-            to_python(py, &evaluation.explain())
-        }
-        _ => Err(malformed(py, "a report is a finished turn")),
+fn evaluate_turn(py: Python<'_>, plan: &Plan, report: EventValue) -> PyResult<Py<PyAny>> {
+    let mut report = report.0;
+    if let Value::Object(members) = &mut report {
+        members.insert("type".to_owned(), Value::from("turn_finished"));
+        members.entry("attempt_number").or_insert_with(|| Value::from(1));
     }
+    let Event::TurnFinished(report) = Event::from_value(report).map_err(|error| rejected(py, &error))? else {
+        return Err(malformed(py, NotJson::new("a report is a dict")));
+    };
+    to_python(py, &py.detach(|| turnlatch::inspect::evaluate_turn(&plan.0, &report)).explain())
 }
 
 #[pyfunction]
-#[pyo3(signature = (skill, mode, plan=None))]
-fn append_instructions(py: Python<'_>, skill: &str, mode: &str, plan: Option<&Plan>) -> PyResult<String> {
-    let mode: Mode = serde_json::from_value(Value::from(mode))
+fn append_instructions(py: Python<'_>, skill: Text, mode: Text, plan: Option<&Bound<'_, Plan>>) -> PyResult<String> {
+    let mode: Mode = serde_json::from_value(Value::from(mode.0))
         .map_err(|_| PyValueError::new_err("expected `auto` or `interactive`"))?;
-    let plan = plan.map(|plan| &*plan.0);
-    Ok(py.detach(|| turnlatch::turn::append_instructions(skill, mode, plan, &InstructionTemplate::default())))
+    let (plan, template) = (plan.map(|plan| &*plan.get().0), InstructionTemplate::default());
+    Ok(py.detach(|| turnlatch::turn::append_instructions(&skill.0, mode, plan, &template)))
 }
 
 #[pyfunction]
-fn run_of_slot(slot_id: &str) -> Option<&str> {
-    turnlatch::hosting::run_of_slot(slot_id)
+fn run_of_slot(slot_id: Text) -> Option<String> {
+    turnlatch::hosting::run_of_slot(&slot_id.0).map(str::to_owned)
 }
 
 #[pyfunction]
-fn unreadable_report(py: Python<'_>, attempt_number: u32, slot_id: &str) -> PyResult<Py<PyAny>> {
-    to_python(py, &turnlatch::hosting::unreadable_report(attempt_number, slot_id))
+fn unreadable_report(py: Python<'_>, attempt_number: u32, slot_id: Text) -> PyResult<Py<PyAny>> {
+    to_python(py, &turnlatch::hosting::unreadable_report(attempt_number, &slot_id.0))
 }
 
 #[pyfunction]
@@ -442,32 +477,19 @@ fn codes(py: Python<'_>) -> PyResult<Py<PyAny>> {
 }
 
 #[pyfunction]
-fn display_text(text: &str) -> String {
-    turnlatch::text::display_text(text).into_owned()
-}
-
-fn time(now: &Bound<'_, PyAny>) -> PyResult<Timestamp> {
-    Timestamp::from_json(&event_value(now)?).map_err(|error| rejected(now.py(), &error))
+fn display_text(text: Text) -> String {
+    turnlatch::text::display_text(&text.0).into_owned()
 }
 
 #[pymodule(gil_used = false)]
-fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<Plan>()?;
-    module.add_class::<Run>()?;
-    module.add_class::<Journal>()?;
-    module.add_class::<Entry>()?;
-    module.add_class::<ObservationHandle>()?;
-    module.add_class::<stream::StreamDecoder>()?;
-    module.add_function(wrap_pyfunction!(admit, module)?)?;
-    module.add_function(wrap_pyfunction!(describe_skill, module)?)?;
-    module.add_function(wrap_pyfunction!(read_job, module)?)?;
-    module.add_function(wrap_pyfunction!(request_event, module)?)?;
-    module.add_function(wrap_pyfunction!(evaluate_turn, module)?)?;
-    module.add_function(wrap_pyfunction!(stream::decode_stream, module)?)?;
-    module.add_function(wrap_pyfunction!(append_instructions, module)?)?;
-    module.add_function(wrap_pyfunction!(codes, module)?)?;
-    module.add_function(wrap_pyfunction!(display_text, module)?)?;
-    module.add_function(wrap_pyfunction!(run_of_slot, module)?)?;
-    module.add_function(wrap_pyfunction!(unreadable_report, module)?)?;
-    module.add("__version__", env!("CARGO_PKG_VERSION"))
+mod _core {
+    #[pymodule_export]
+    use super::{
+        Entry, Journal, ObservationHandle, Plan, Replayer, Run, admit, append_instructions, codes, describe_skill,
+        display_text, evaluate_turn, read_job, request_event, run_of_slot, stream::StreamDecoder,
+        stream::decode_stream, unreadable_report,
+    };
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "Python's name")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
 }

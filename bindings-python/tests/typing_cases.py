@@ -6,6 +6,8 @@ import sys
 from datetime import datetime, timezone
 from typing import Literal
 
+from pydantic import BaseModel
+
 from turnlatch import (
     AdmissionError,
     Command,
@@ -13,6 +15,7 @@ from turnlatch import (
     EventRejectedError,
     Journal,
     Plan,
+    Replayer,
     Run,
     Skill,
     StreamDecoder,
@@ -239,3 +242,30 @@ def listening(said: types.Said) -> None:
 
 def runner() -> SubprocessRunner:
     return SubprocessRunner(lambda run, effect: Command(["agent"], stream="ndjson"), on_said=listening)
+
+
+class FileChoice(BaseModel):
+    file: str
+
+
+def a_result_has_the_type_of_the_skills_model(view: types.StatusView) -> str:
+    skill = Skill({}, output=FileChoice)
+    assert_type(skill, Skill[FileChoice])
+    admit(skill, {"run_id": "r1", "engine": "codex"}, engines=["codex"])
+    return skill.parse(view).file
+
+
+def a_skill_without_a_model_needs_no_annotation() -> Plan:
+    skill = Skill({}, {"type": "object"})
+    return admit(skill, {"run_id": "r1", "engine": "codex"}, engines=["codex"])
+
+
+def a_journal_is_replayed_line_by_line(plan: Plan, lines: list[str]) -> types.Status | None:
+    replayer = Replayer(plan)
+    for line in lines:
+        assert_type(replayer.next(line), types.Step)
+    return None if replayer.run is None else replayer.run.status
+
+
+def a_refusal_has_problems(error: AdmissionError) -> list[str]:
+    return [f"{problem['path']}: {problem['message']}" for problem in error.problems]

@@ -15,6 +15,7 @@ from turnlatch import (
     Journal,
     LoadError,
     Plan,
+    Replayer,
     Run,
     Skill,
     StreamDecoder,
@@ -388,17 +389,20 @@ class Stage:
         """The journal followed line by line. Both kinds of it tell the same and lead to this run."""
         told = []
         for journal in (self.full, self.compact):
-            first, *others = journal.lines()
-            run, step = Run.first(self.plan, first)
-            told.append([step, *(run.follow(line) for line in others)])
-            assert run.to_json() == self.run.to_json(), "who follows a journal gets to the run"
+            replayer = Replayer(self.plan)
+            told.append([replayer.next(line) for line in journal.lines()])
+            assert replayer.run == self.run, "a journal replays to the run"
         assert told[0] == told[1], "a compact journal tells the same"
         return told[0]
 
     def follow(self, line: str) -> Json:
+        replayer = Replayer(self.plan)
+        for before in self.full.lines():
+            replayer.next(before)
         try:
-            return self.run.copy().follow(line)
+            return replayer.next(line)
         except LoadError as error:
+            assert replayer.run == self.run, "a line that is refused changes nothing"
             return not_loaded(error)
 
     def turn(self, report: Json) -> Json:

@@ -1,6 +1,5 @@
-/** The ways to say no. Each has a stable `code`, a `message` and `details`. */
+/** The ways to say no. Each has a stable `code`, a `message`, and where it is known a `path`. */
 
-import { readJson } from './json.js';
 import type { Observation, Problem } from './types.js';
 
 /** Something was not done; nothing has changed. */
@@ -11,17 +10,24 @@ export class TurnlatchError extends Error {
 	}
 	/** Says which case it is; stable. */
 	readonly code: string;
+	/** Where the input is wrong, if that is known. */
+	readonly path: string | undefined;
 	/** More about this one case; what it is depends on the class. */
 	readonly details: unknown;
 
-	constructor(code: string, message: string, details: unknown = null, options?: ErrorOptions) {
-		super(message, options);
+	constructor(
+		code: string,
+		message: string,
+		{ path, details = null, cause }: { path?: string | undefined; details?: unknown; cause?: unknown } = {},
+	) {
+		super(message, cause === undefined ? undefined : { cause });
 		this.code = code;
+		this.path = path;
 		this.details = details;
 	}
 }
 
-/** Admission said no; there is no run. `details` lists every problem. */
+/** Admission said no; there is no run. `details` lists every problem, and `code` and `path` are those of the first. */
 export class AdmissionError extends TurnlatchError {
 	static {
 		AdmissionError.prototype.name = 'AdmissionError';
@@ -37,57 +43,47 @@ export class EventRejectedError extends TurnlatchError {
 	static {
 		EventRejectedError.prototype.name = 'EventRejectedError';
 	}
-	declare readonly details: null;
 	declare observation?: Observation;
 }
 
-/** A snapshot or journal was not loaded. `details.place` says where it is wrong. */
+/** A snapshot, plan or journal was not loaded. `path` says where it is wrong. */
 export class LoadError extends TurnlatchError {
 	static {
 		LoadError.prototype.name = 'LoadError';
 	}
-	declare readonly details: { place: string };
 }
 
 /**
- * The compiled core broke in the middle of a call: a bug of turnlatch, or a stack that was almost used up. The call has
- * changed nothing, and the next one works again: runs move to a fresh instance.
+ * The compiled core broke in the middle of a call: a bug of turnlatch, or a stack that was almost used up. Nothing of it can be
+ * trusted any more. Every call throws this until `reset()`, after which runs are loaded from where they were saved.
  */
-export class CorePanicked extends TurnlatchError {
+export class CorePanickedError extends TurnlatchError {
 	static {
-		CorePanicked.prototype.name = 'CorePanicked';
+		CorePanickedError.prototype.name = 'CorePanickedError';
 	}
-	/** The run as it was before the call, to be read by `Run.fromJson`, if the call was about a run. */
-	readonly snapshot: string | undefined;
 
-	constructor(message: string, snapshot: string | undefined, cause: unknown) {
-		super('CORE_PANICKED', message, null, { cause });
-		this.snapshot = snapshot;
+	constructor(message: string, cause?: unknown) {
+		super('CORE_PANICKED', message, { cause });
 	}
 }
 
-/**
- * Data that cannot be an event, found before the core could look at it.
- * @internal
- */
-export function malformed(message: string, cause?: unknown): EventRejectedError {
-	return new EventRejectedError('EVENT_MALFORMED', message, null, cause === undefined ? undefined : { cause });
+const CLASSES = { admission: AdmissionError, rejected: EventRejectedError, load: LoadError } as const;
+
+interface Thrown {
+	readonly kind: keyof typeof CLASSES | 'misuse';
+	readonly code: string;
+	readonly message: string;
+	readonly path?: string | null;
+	readonly details?: unknown;
 }
 
-const KINDS = { refused: AdmissionError, rejected: EventRejectedError, not_loaded: LoadError } as const;
-
 /**
- * The error that the core threw as JSON text (`src/errors.rs`).
+ * The error that the core threw as plain data (`src/errors.rs`); undefined for anything else.
  * @internal
  */
-export function coreError(text: string): Error {
-	const thrown = readJson(text) as {
-		kind: keyof typeof KINDS | 'misuse';
-		code: string;
-		message: string;
-		details: unknown;
-	};
-	return thrown.kind === 'misuse'
-		? new TypeError(thrown.message)
-		: new KINDS[thrown.kind](thrown.code, thrown.message, thrown.details);
+export function coreError(thrown: unknown): Error | undefined {
+	if (typeof thrown !== 'object' || thrown === null || thrown instanceof Error || !('kind' in thrown)) return undefined;
+	const { kind, code, message, path, details } = thrown as Thrown;
+	if (kind === 'misuse') return new TypeError(message);
+	return new CLASSES[kind](code, message, { path: path ?? undefined, details });
 }

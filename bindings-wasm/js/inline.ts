@@ -4,7 +4,7 @@ import base64 from 'inline:wasm';
 import { initSync } from './instance.js';
 import type { InitInput } from './public.js';
 
-export * from './full.js';
+export * from './public.js';
 
 initSync(Uint8Array.from(atob(base64), (character) => character.charCodeAt(0)));
 

@@ -1,157 +1,107 @@
 /**
- * The one instance of the compiled core that this module works with, and what happens if it breaks.
+ * The one instance of the compiled core, and what happens if it breaks.
  *
- * No input reaches a panic. If one happens anyway, or the stack runs out in the middle of a call, the instance cannot be
- * trusted with another step. But a run changes only when its step is over (`src/run.rs`), so its memory still holds every run as it was:
- * they are asked for their snapshots, and read into a fresh instance of the same module when they are used next.
+ * No input reaches a panic. If one happens anyway, or the stack runs out in the middle of a call, what the instance holds may be
+ * half changed. It is thrown away at once, and every call fails until the host calls {@link reset} and loads its runs anew.
  */
 
 import * as glue from 'turnlatch-glue';
-import { CorePanicked, coreError } from './errors.js';
+import { CorePanickedError, coreError } from './errors.js';
 
-/** Where a run or a plan lives. Both change when the instance is replaced. */
-export interface Handle {
-	generation: number;
-	id: number;
-}
-
-interface Exports {
-	readonly __stack_pointer: WebAssembly.Global<'i32'>;
-	readonly memory: WebAssembly.Memory;
-}
-
-let exports: Exports | undefined;
-let stackTop = 0;
+let memory: WebAssembly.Memory | undefined;
+let broken: CorePanickedError | undefined;
+/** The instance is broken, and no other has taken its place yet. */
+let stale = false;
+/** Counts instances: what an earlier one made cannot be used in this one. */
 let generation = 0;
-/**
- * Whether a call is on its way into the core. Nobody calls it while it computes, so if this still holds when the next
- * call begins, the one before did not return: nothing has to run at the moment of the break for it to be noticed.
- */
-let calling = false;
-/** How often the runs of the broken instance could not be rescued; the second time, those that cannot be read are given up. */
-let failedRescues = 0;
-/** The snapshots of runs that have not been used since their instance broke; null where that failed. */
-const rescued = new Map<number, Map<number, string | null>>();
 
 /** Makes the instance of a compiled module, or of bytes; the second time it does nothing. */
 export function initSync(module: WebAssembly.Module | BufferSource): void {
-	if (exports === undefined) begin(glue.initSync({ module }));
+	if (memory === undefined) memory = glue.initSync({ module }).memory;
 }
 
 /** The same from a response or any other source of the module, which is only asked for if it is needed. */
 export async function initFrom(source: () => Promise<glue.InitInput>): Promise<void> {
-	if (exports === undefined) begin(await glue.default({ module_or_path: source() }));
+	if (memory === undefined) memory = (await glue.default({ module_or_path: source() })).memory;
 }
 
-function begin(instance: unknown): void {
-	exports = instance as Exports;
-	stackTop = exports.__stack_pointer.value;
-}
-
-/** Calls the core, and nothing else: whatever is thrown by `work` but a text counts as a break. */
-export function call<T>(work: () => T, about?: Handle): T {
-	replaceIfBroken();
-	calling = true;
+/** Calls the core, and nothing else: what is thrown and is no error of the core's is a panic. */
+export function call<T>(work: () => T): T {
+	if (broken !== undefined) throw new CorePanickedError(broken.message, broken);
+	if (memory === undefined) throw new TypeError('turnlatch is not ready: call `await init()` first');
 	try {
-		const answer = work();
-		calling = false;
-		return answer;
+		return work();
 	} catch (thrown) {
-		if (typeof thrown !== 'string') throw panicked(thrown, about);
-		calling = false;
-		throw coreError(thrown);
+		const error = coreError(thrown);
+		if (error !== undefined) throw error;
+		const message = thrown instanceof Error ? thrown.message : String(thrown);
+		broken = new CorePanickedError(
+			`the core panicked (${message}): call reset() and load the runs that were saved`,
+			thrown,
+		);
+		discard();
+		throw broken;
 	}
 }
 
-/** The generation that new handles belong to. */
-export function currentGeneration(): number {
-	replaceIfBroken();
-	return generation;
+/** Replaces a core that panicked. Runs and plans made before it cannot be used any more: load them from where they were saved. */
+export function reset(): void {
+	if (stale) renew();
+	broken = undefined;
 }
 
-/** The snapshot of a run whose instance broke. */
-export function takeRescued(handle: Handle): string {
-	const text = rescued.get(handle.generation)?.get(handle.id);
-	if (typeof text === 'string') return text;
-	throw new CorePanicked(
-		'the instance broke and this run could not be rescued; load its last snapshot',
-		undefined,
-		undefined,
-	);
-}
-
-export function forgetRescued(handle: Handle): void {
-	const runs = rescued.get(handle.generation);
-	runs?.delete(handle.id);
-	if (runs?.size === 0) rescued.delete(handle.generation);
-}
-
-/** How many bytes of memory the instance has; it grows and never shrinks. */
-export function memoryBytes(): number {
-	return exports?.memory.buffer.byteLength ?? 0;
-}
-
-function replaceIfBroken(): void {
-	if (exports === undefined) throw new TypeError('turnlatch is not ready: call `await init()` first');
-	if (calling) replace();
-}
-
-function panicked(cause: unknown, about: Handle | undefined): CorePanicked {
-	const { generation: brokenGeneration, id } = about ?? { generation: -1, id: -1 };
-	let message = cause instanceof Error ? cause.message : String(cause);
-	let snapshot: string | undefined;
+/** A finalizer would run in the broken instance and could throw where no one can catch it, so the instance goes at once. */
+function discard(): void {
+	stale = true;
 	try {
-		message = replace() ?? message;
-		snapshot = rescued.get(brokenGeneration)?.get(id) ?? undefined;
-		if (about !== undefined && snapshot === undefined) message += ' (and the run could not be rescued)';
-	} catch (again) {
-		// Too little stack is left here; there will be more when the caller has returned.
-		message += ` (runs are rescued at the next call, because now that failed: ${String(again)})`;
+		renew();
+	} catch {
+		// Too little stack is left here.
+		queueMicrotask(() => stale && renew());
 	}
-	return new CorePanicked(message, snapshot, cause);
 }
 
-/** Saves the runs of the broken instance and replaces it. Answers with the message of the panic, if it was one. */
-function replace(): string | undefined {
-	const texts = new Map<number, string | null>();
-	let message: string | undefined;
-	try {
-		message = fromBroken(() => glue.last_panic());
-		for (const id of fromBroken(() => glue.live_runs())) texts.set(id, null);
-		for (const id of texts.keys()) texts.set(id, snapshotOf(id));
-	} catch (failure) {
-		// For want of stack nothing is given up, however often the caller tries again from down there.
-		if (isWantOfStack(failure)) throw failure;
-		failedRescues += 1;
-		if (failedRescues === 1) throw failure;
-	}
+function renew(): void {
 	glue.__wbg_reset_state();
-	// The glue answers with the instance that it has.
-	begin(glue.initSync(undefined as never));
-	if (texts.size > 0) rescued.set(generation, texts);
+	memory = glue.initSync(undefined as never).memory;
 	generation += 1;
-	failedRescues = 0;
-	calling = false;
-	return message;
+	stale = false;
 }
 
-/** The run as the broken instance holds it. One that cannot be read at the last try is lost and will say so when it is used. */
-function snapshotOf(id: number): string | null {
-	try {
-		return fromBroken(() => glue.run_snapshot(id));
-	} catch (failure) {
-		if (failedRescues === 0 || isWantOfStack(failure)) throw failure;
-		return null;
+/** How many bytes of memory the core has taken; it grows and never shrinks. */
+export function memoryBytes(): number {
+	return memory?.buffer.byteLength ?? 0;
+}
+
+/** An object of the core, until it is freed or lost with its instance. */
+export class Held<T extends { free(): void }> {
+	readonly #name: string;
+	readonly #generation = generation;
+	#object: T | undefined;
+
+	constructor(name: string, object: T) {
+		this.#name = name;
+		this.#object = object;
 	}
-}
 
-/** Firefox calls it InternalError, all others RangeError. */
-function isWantOfStack(failure: unknown): boolean {
-	return failure instanceof RangeError || (failure instanceof Error && failure.name === 'InternalError');
-}
+	/** Calls the core with it. */
+	call<R>(work: (object: T) => R): R {
+		const object = this.use();
+		return call(() => work(object));
+	}
 
-/** A call that did not return has left the stack pointer where it was, maybe beyond the end of the stack. */
-function fromBroken<T>(work: () => T): T {
-	if (exports !== undefined) exports.__stack_pointer.value = stackTop;
-	return work();
+	/** The object itself, for a call that takes several. */
+	use(): T {
+		const object = this.#object;
+		if (object === undefined) throw new TypeError(`the ${this.#name} was freed`);
+		if (broken === undefined && this.#generation !== generation)
+			throw new CorePanickedError(`the ${this.#name} was lost when the core panicked; load it from where it was saved`);
+		return object;
+	}
+
+	free(): void {
+		const object = this.#object;
+		this.#object = undefined;
+		if (!stale && this.#generation === generation) object?.free();
+	}
 }

@@ -1,119 +1,163 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import * as glue from 'turnlatch-glue';
-import { encode } from './input.js';
-import { call } from './instance.js';
-import { escapeHalfPairs, readJson } from './json.js';
-import { type Plan, planId, planOf } from './plan.js';
-import type { Json } from './types.js';
+import { call, Held } from './instance.js';
+import { documentText, encode } from './json.js';
+import { corePlan, type Plan, planOf } from './plan.js';
+import { coreRun, Run, runOf } from './run.js';
+import type * as types from './types.js';
 
-/** One event that changed a run, for its journal. It is text, so there is nothing to free and nothing to lose with an instance. */
-export class Entry {
-	/** The run's revision after it. */
-	readonly revision: number;
-	/** The time the host gave. */
-	readonly at: number;
-	readonly #text: string;
-
-	/**
-	 * `text` is the entry's JSON text, with the evaluation of a turn.
-	 * @internal
-	 */
-	constructor(revision: number, at: number, text: string) {
-		this.revision = revision;
-		this.at = at;
-		this.#text = text;
-	}
-
-	/** The entry without a turn's text: its digest and the recorded evaluation instead. Other entries stay as they are. */
-	compact(): Entry {
-		const entry = encode(this.#text);
-		const text = call(() => glue.entry_compact(entry));
-		return new Entry(this.revision, this.at, text);
-	}
-
-	/** The entry as data; that of a turn has its `evaluation`. */
-	toData(): { [key: string]: Json } {
-		return readJson(this.#text) as { [key: string]: Json };
-	}
-
-	/** The entry as JSON text, chained to the text before it. */
-	encodeChained(runId: string, previous?: string): string {
-		const before = previous === undefined ? undefined : encode(previous);
-		const [entry, id] = [encode(this.#text), encode(runId)];
-		return call(() => glue.entry_encode_chained(entry, id, before));
-	}
+/** A transition's `entry` without a turn's text: its digest and the recorded evaluation instead. Other entries stay as they are. */
+export function compactEntry(entry: string): string {
+	const bytes = encode(entry);
+	return call(() => glue.compactEntry(bytes));
 }
+
+/** A transition's `entry` chained to the line before it: the next line of the run's journal. */
+export function encodeChained(entry: string, runId: string, previous?: string): string {
+	const before = previous === undefined ? undefined : encode(previous);
+	const [bytes, id] = [encode(entry), encode(runId)];
+	return call(() => glue.encodeChained(bytes, id, before));
+}
+
+let heldBy: (journal: Journal) => Held<glue.Journal>;
 
 /** What happened to a run, in order and chained; it replays to the same run and the same effects. */
 export class Journal {
-	readonly #runId: string;
-	readonly #lines: string[];
+	static {
+		heldBy = (journal) => journal.#held;
+	}
+	readonly #held: Held<glue.Journal>;
 
 	/** An empty journal for a run of this plan. */
 	constructor(plan: Plan);
 	/** @internal */
-	constructor(runId: string, lines: string[]);
-	constructor(of: Plan | string, lines: string[] = []) {
-		this.#runId = typeof of === 'string' ? of : of.runId;
-		this.#lines = lines;
+	constructor(core: glue.Journal);
+	constructor(of: Plan | glue.Journal) {
+		this.#held = new Held('journal', of instanceof glue.Journal ? of : emptyJournal(corePlan(of)));
 	}
 
-	/** Reads a journal back, or throws {@link LoadError}. */
-	static fromJson(text: string): Journal {
-		const document = encode(text);
-		return Journal.#loaded(call(() => glue.journal_from_json(document)));
+	/** Reads a journal back, as text or as data, or throws {@link LoadError}. */
+	static restore(document: types.JsonDocument): Journal {
+		const bytes = encode(documentText(document, 'the journal'));
+		return new Journal(call(() => glue.Journal.restore(bytes)));
 	}
 
-	/** Reads a journal back from the texts of its entries ({@link Entry.encodeChained}). */
+	/** Reads a journal back from its lines ({@link encodeChained}). */
 	static fromLines(runId: string, lines: Iterable<string>): Journal {
-		const texts = encode(JSON.stringify([...lines].map((line) => escapeHalfPairs(String(line)))));
-		const id = encode(runId);
-		return Journal.#loaded(call(() => glue.journal_from_lines(id, texts)));
-	}
-
-	static #loaded(text: string): Journal {
-		const { run_id, lines } = JSON.parse(text) as { run_id: string; lines: string[] };
-		return new Journal(run_id, lines);
+		const [id, texts] = [encode(runId), Array.from(lines, (line) => encode(String(line)))];
+		return new Journal(call(() => glue.Journal.fromLines(id, texts)));
 	}
 
 	/** How many entries there are. */
 	get length(): number {
-		return this.#lines.length;
+		return this.#held.call((journal) => journal.length);
 	}
 
 	/** The id of the run that it is about. */
 	get runId(): string {
-		return this.#runId;
+		return this.#held.call((journal) => journal.runId);
 	}
 
 	/** The entries as JSON texts, for a store that appends them one by one. */
 	lines(): string[] {
-		return [...this.#lines];
+		return this.#held.call((journal) => journal.lines());
 	}
 
-	/** Appends what {@link Run.apply} gave. */
-	push(entry: Entry): void {
-		this.#lines.push(entry.encodeChained(this.#runId, this.#lines.at(-1)));
+	/** Appends the `entry` of a transition. */
+	push(entry: string): void {
+		const bytes = encode(entry);
+		this.#held.call((journal) => journal.push(bytes));
 	}
 
 	/** The journal as JSON text. */
-	toJson(): string {
-		const lines = encode(JSON.stringify(this.#lines));
-		const runId = encode(this.#runId);
-		return call(() => glue.journal_to_json(runId, lines));
+	serialize(): string {
+		return this.#held.call((journal) => journal.serialize());
 	}
+
+	/** The journal as data: what `JSON.stringify` makes of it can be restored. */
+	toJSON(): { [key: string]: types.Json } {
+		return JSON.parse(this.serialize());
+	}
+
+	/** Gives its memory back at once, instead of when it is collected. */
+	free(): void {
+		this.#held.free();
+	}
+
+	/** The same as {@link Journal.free}, for `using`. */
+	declare [Symbol.dispose]: () => void;
+}
+
+/** Makes a run again from its plan and journal, and gives the effects of every entry. */
+export function replay(plan: Plan, journal: Journal): [Run, types.Effect[][]] {
+	const of = corePlan(plan);
+	const [run, effects] = heldBy(journal).call((core) => core.replay(of)) as unknown as [glue.Run, types.Effect[][]];
+	return [runOf(run), effects];
 }
 
 /** A journal together with its plan as JSON text: it can be replayed by itself. */
-export function recordJson(plan: Plan, journal: Journal): string {
-	const of = planId(plan);
-	const [runId, lines] = [encode(journal.runId), encode(JSON.stringify(journal.lines()))];
-	return call(() => glue.record_to_json(of, runId, lines));
+export function exportRun(plan: Plan, journal: Journal): string {
+	const of = corePlan(plan);
+	return heldBy(journal).call((core) => core.exportRun(of));
 }
 
-/** Reads a record back, or throws {@link LoadError}. */
-export function readRecord(text: string): [Plan, Journal] {
-	const document = encode(text);
-	const read = call(() => glue.record_from_json(document));
-	const { plan, run_id, lines } = JSON.parse(read) as { plan: number; run_id: string; lines: string[] };
-	return [planOf(plan), new Journal(run_id, lines)];
+/** Reads back what {@link exportRun} gave, or throws {@link LoadError}. */
+export function importRun(document: types.JsonDocument): [Plan, Journal] {
+	const bytes = encode(documentText(document, 'the exported run'));
+	const [plan, journal] = call(() => glue.Journal.importRun(bytes)) as unknown as [glue.Plan, glue.Journal];
+	return [planOf(plan), new Journal(journal)];
+}
+
+/**
+ * Makes a run again from the lines of its journal, one by one. The chain is not checked: lines that may have been changed are read
+ * with {@link Journal.fromLines} first.
+ */
+export class Replayer {
+	readonly #held: Held<glue.Replayer>;
+
+	/** Begins before the first line of a run of this plan, or behind the line that brought this run where it is. */
+	constructor(of: Plan | Run) {
+		this.#held = new Held('replayer', of instanceof Run ? replayerAfter(coreRun(of)) : replayerOf(corePlan(of)));
+	}
+
+	/** Replays the next line and says what it did, or throws {@link LoadError} and stays where it was. */
+	next(line: string): types.TimelineEntry {
+		return JSON.parse(this.nextJson(line));
+	}
+
+	/** The same as JSON text: what to send to a client. */
+	nextJson(line: string): string {
+		const bytes = encode(line);
+		return this.#held.call((replayer) => replayer.next(bytes));
+	}
+
+	/** The run after the last line, as a copy; undefined before the first. */
+	get run(): Run | undefined {
+		const run = this.#held.call((replayer) => replayer.run);
+		return run === undefined ? undefined : runOf(run);
+	}
+
+	/** Gives its memory back at once, instead of when it is collected. */
+	free(): void {
+		this.#held.free();
+	}
+
+	/** The same as {@link Replayer.free}, for `using`. */
+	declare [Symbol.dispose]: () => void;
+}
+
+function emptyJournal(plan: glue.Plan): glue.Journal {
+	return call(() => new glue.Journal(plan));
+}
+
+function replayerOf(plan: glue.Plan): glue.Replayer {
+	return call(() => new glue.Replayer(plan));
+}
+
+function replayerAfter(run: glue.Run): glue.Replayer {
+	return call(() => glue.Replayer.after(run));
+}
+
+for (const { prototype } of [Journal, Replayer]) {
+	if (Symbol.dispose) Object.defineProperty(prototype, Symbol.dispose, { value: prototype.free });
 }

@@ -1,65 +1,63 @@
 /**
- * JSON text of data, and back. `JSON.stringify` alone would drop functions and `undefined`, write NaN as null, refuse
- * bigints, and recurse without a bound; `JSON.parse` alone would round large integers.
+ * JSON text of what callers hand in. `JSON.stringify` alone would drop functions, write NaN as null, ask `toJSON`, refuse bigints, and
+ * recurse without a bound.
  */
 
-/** What to do about data that JSON has no word for: answer with a text instead, or throw. */
-export interface Faults {
-	/** NaN or infinite. */
-	number(value: number, place: string): string;
-	/** A text with half of a surrogate pair. */
-	text(value: string, place: string): string;
-	/** Nested deeper than `MAX_DEPTH`, as everything is that contains itself. */
-	deep(place: string): string;
-	/** No JSON data at all, or more than `MAX_VALUES` of it. */
-	foreign(found: string, place: string): never;
-}
+import { EventRejectedError } from './errors.js';
 
 /** Deeper than anything that the core takes; far less than what the stack holds. */
 const MAX_DEPTH = 300;
-/** Data may share its parts, and a few shared lists can stand for more values than there are atoms. */
+/** Data may share its parts, and a few shared arrays can stand for more values than there are atoms. */
 const MAX_VALUES = 1 << 22;
-const MAX_PLACE = 200;
+const MAX_PATH = 200;
 
-/** The JSON text of data: what `JSON.stringify` would give, for data that has such a text. */
-export function writeJson(data: unknown, faults: Faults): string {
-	return new JsonWriter(faults).write(data);
+/** What cannot be written as JSON, with the place as a JSON pointer. */
+class NotJson extends Error {
+	constructor(
+		message: string,
+		readonly path: string,
+	) {
+		super(message);
+	}
 }
 
-class JsonWriter {
-	readonly #faults: Faults;
+/** What stands for what JSON has no word for, so that the core refuses it by a code of its own; undefined refuses it here. */
+type Stand = (value: unknown) => string | undefined;
+
+class Writer {
+	readonly #standIn: Stand;
 	readonly #path: (string | number)[] = [];
 	#values = 0;
 
-	constructor(faults: Faults) {
-		this.#faults = faults;
+	constructor(standIn: Stand) {
+		this.#standIn = standIn;
 	}
 
 	write(value: unknown): string {
 		this.#values += 1;
-		if (this.#values > MAX_VALUES) return this.#faults.foreign(`more than ${MAX_VALUES} values`, this.#place());
+		if (this.#values > MAX_VALUES) throw this.#invalid(`expected JSON data, found more than ${MAX_VALUES} values`);
 		switch (typeof value) {
 			case 'string':
 				return this.#string(value);
 			case 'number':
-				return Number.isFinite(value) ? JSON.stringify(value) : this.#faults.number(value, this.#place());
+				return Number.isFinite(value) ? String(value) : this.#other(value, 'a number is not finite');
 			case 'boolean':
 			case 'bigint':
 				return String(value);
 			case 'object':
 				if (value === null) return 'null';
-				if (this.#path.length >= MAX_DEPTH) return this.#faults.deep(this.#place());
-				return Array.isArray(value) ? this.#list(value) : this.#object(value);
+				if (this.#path.length >= MAX_DEPTH) return this.#other([], 'the data is nested too deep, or contains itself');
+				return Array.isArray(value) ? this.#array(value) : this.#object(value);
 			default:
-				return this.#faults.foreign(typeof value, this.#place());
+				throw this.#invalid(`expected JSON data, found ${typeof value}`);
 		}
 	}
 
-	#string(value: string): string {
-		return isWellFormed(value) ? JSON.stringify(value) : this.#faults.text(value, this.#place());
+	#string(text: string): string {
+		return isWellFormed(text) ? JSON.stringify(text) : this.#other(text, 'a string has half of a surrogate pair');
 	}
 
-	#list(items: readonly unknown[]): string {
+	#array(items: readonly unknown[]): string {
 		let text = '';
 		for (let index = 0; index < items.length; index += 1) {
 			this.#path.push(index);
@@ -69,118 +67,64 @@ class JsonWriter {
 		return `[${text}]`;
 	}
 
+	/** Own members only; one that is `undefined` is absent, as TypeScript has it for optional members. */
 	#object(members: object): string {
-		if (!isPlain(members)) return this.#faults.foreign(nameOf(members), this.#place());
+		if (!isPlain(members)) throw this.#invalid(`expected JSON data, found ${nameOf(members)}`);
 		let text = '';
-		for (const key of Object.keys(members)) {
+		for (const [key, value] of Object.entries(members)) {
+			if (value === undefined) continue;
 			this.#path.push(key);
-			text += `${text === '' ? '' : ','}${this.#string(key)}:${this.write((members as Record<string, unknown>)[key])}`;
+			text += `${text === '' ? '' : ','}${this.#string(key)}:${this.write(value)}`;
 			this.#path.pop();
 		}
 		return `{${text}}`;
 	}
 
-	#place(): string {
+	#other(value: unknown, message: string): string {
+		const text = this.#standIn(value);
+		if (text === undefined) throw this.#invalid(message);
+		return text;
+	}
+
+	#invalid(message: string): NotJson {
 		const pointer = this.#path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
-		return pointer.length > MAX_PLACE ? `${pointer.slice(0, MAX_PLACE)}…` : pointer;
+		const path = pointer.length > MAX_PATH ? `${pointer.slice(0, MAX_PATH)}…` : pointer;
+		return new NotJson(`${message} at ${path === '' ? 'the top' : escapeHalfPairs(path)}`, path);
 	}
 }
 
-/** Data of JSON text that the core wrote. Integers that a number cannot hold exactly come back as bigints. */
-export function readJson(text: string): unknown {
-	// Almost no answer has a long row of digits, and `JSON.parse` is the fastest reader there is.
-	if (!/\d{16}/.test(text)) return JSON.parse(text);
-	return new ExactReader(text).value();
+/** An event's JSON text; what is no JSON data is rejected. */
+export function eventText(event: unknown): string {
+	try {
+		return new Writer(() => undefined).write(event);
+	} catch (error) {
+		// A getter or a proxy of the caller's may throw anything.
+		const { message, path } =
+			error instanceof NotJson ? error : { message: 'the data cannot be read', path: undefined };
+		throw new EventRejectedError('EVENT_MALFORMED', message, { path, cause: error });
+	}
 }
 
-/** Reads JSON text that is known to be well formed and not too deep, in one pass. */
-class ExactReader {
-	#at = 0;
-	readonly #text: string;
-
-	constructor(text: string) {
-		this.#text = text;
+/**
+ * A document's text: the text itself, or that of its data. What is wrong with the data is written so that the core finds it, as it
+ * would in a text.
+ */
+export function documentText(document: unknown, name: string): string {
+	if (typeof document === 'string') return document;
+	if (document === undefined) throw new TypeError(`${name} is missing`);
+	try {
+		return new Writer((value) => (typeof value === 'number' ? String(value) : JSON.stringify(value))).write(document);
+	} catch (error) {
+		throw error instanceof NotJson ? new TypeError(`${name}: ${error.message}`) : error;
 	}
+}
 
-	value(): unknown {
-		this.#skipSpace();
-		switch (this.#text[this.#at]) {
-			case '{':
-				return this.#object();
-			case '[':
-				return this.#list();
-			case '"':
-				return this.#string();
-			default:
-				return this.#literal();
-		}
-	}
+const encoder = new TextEncoder();
 
-	#object(): object {
-		const members: Record<string, unknown> = {};
-		while (this.#next() !== '}') {
-			this.#skipSpace();
-			const key = this.#string();
-			this.#next();
-			// `__proto__` is a key like any other.
-			Object.defineProperty(members, key, {
-				value: this.value(),
-				writable: true,
-				enumerable: true,
-				configurable: true,
-			});
-			this.#skipSpace();
-		}
-		return members;
-	}
-
-	#list(): unknown[] {
-		const items: unknown[] = [];
-		while (this.#next() !== ']') {
-			items.push(this.value());
-			this.#skipSpace();
-		}
-		return items;
-	}
-
-	#string(): string {
-		const start = this.#at;
-		do {
-			this.#at += this.#text[this.#at] === '\\' ? 2 : 1;
-		} while (this.#text[this.#at] !== '"');
-		this.#at += 1;
-		return JSON.parse(this.#text.slice(start, this.#at)) as string;
-	}
-
-	#literal(): unknown {
-		const start = this.#at;
-		while (this.#at < this.#text.length && !',]} \n\r\t'.includes(this.#text[this.#at] as string)) this.#at += 1;
-		const literal = this.#text.slice(start, this.#at);
-		const large = /^-?\d+$/.test(literal) && !Number.isSafeInteger(Number(literal));
-		return large ? BigInt(literal) : (JSON.parse(literal) as unknown);
-	}
-
-	/** Goes past the bracket, comma or colon that stands here; what closes the value may follow it directly. */
-	#next(): string {
-		this.#skipSpace();
-		const mark = this.#text[this.#at] as string;
-		if (mark === '}' || mark === ']') {
-			this.#at += 1;
-			return mark;
-		}
-		this.#at += 1;
-		this.#skipSpace();
-		const closing = this.#text[this.#at] as string;
-		if ((mark === '{' && closing === '}') || (mark === '[' && closing === ']')) {
-			this.#at += 1;
-			return closing;
-		}
-		return mark;
-	}
-
-	#skipSpace(): void {
-		while (' \n\r\t'.includes(this.#text[this.#at] ?? '.')) this.#at += 1;
-	}
+/** A text as bytes. */
+export function encode(text: string): Uint8Array {
+	if (typeof text !== 'string') throw new TypeError(`expected a string, found ${typeof text}`);
+	return encoder.encode(escapeHalfPairs(text));
 }
 
 const HALF_PAIR = /[\uD800-\uDFFF]/u;
@@ -195,7 +139,7 @@ export function isWellFormed(text: string): boolean {
 }
 
 /** Half of a surrogate pair is no text; as an escape it reaches the core, which refuses it by its code. */
-export function escapeHalfPairs(text: string): string {
+function escapeHalfPairs(text: string): string {
 	if (isWellFormed(text)) return text;
 	return text.replace(HALF_PAIRS, (half) => `\\u${half.charCodeAt(0).toString(16)}`);
 }
@@ -209,6 +153,6 @@ export function isPlain(members: object): boolean {
 function nameOf(members: object): string {
 	const name: unknown = members.constructor?.name;
 	return typeof name === 'string' && name !== ''
-		? `an object of class ${name.slice(0, MAX_PLACE)}`
-		: 'a strange object';
+		? `an object of class ${name.slice(0, MAX_PATH)}`
+		: 'an object without a class';
 }

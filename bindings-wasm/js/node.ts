@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { initSync } from './instance.js';
 import type { InitInput } from './public.js';
 
-export * from './full.js';
+export * from './public.js';
 
 initSync(readFileSync(join(__dirname, 'turnlatch_node.wasm')));
 

@@ -3,10 +3,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { initSync } from './instance.js';
-import type { InitInput } from './public.js';
+import type { InitInput } from './slim-public.js';
 
-export * from './public.js';
-export * from './slim-codes.js';
+export * from './slim-public.js';
 
 initSync(readFileSync(join(__dirname, 'turnlatch_slim_bg.wasm')));
 

@@ -1,10 +1,9 @@
-/** The entry without the schema engine, for browsers and bundlers. It checks no turn against a schema. */
+/** The entry for pages that show runs and predict replies: the core without the schema engine, admission and streams. */
 
 import { initFetched } from './fetched.js';
-import type { InitInput } from './public.js';
+import type { InitInput } from './slim-public.js';
 
-export * from './public.js';
-export * from './slim-codes.js';
+export * from './slim-public.js';
 
 /** Fetches and compiles the wasm, by default the file beside this one. Call it once, before anything else. */
 export async function init(input?: InitInput | Promise<InitInput>): Promise<void> {

@@ -530,6 +530,8 @@ interface TurnReportBase {
 	slot_id?: string | undefined;
 	/** Why the turn failed, as a code such as `TIMEOUT` or `AUTH_REQUIRED`, whatever the exit code was. */
 	failure_reason?: OpenCode | undefined;
+	/** The size of the whole text in bytes, where only its end stands in `text` (OUT-12). */
+	text_bytes?: number | bigint | undefined;
 	/** An opaque handle by which the host can resume the agent's session. */
 	session_handle?: string | undefined;
 	/** The paths of the artifacts that exist, of those that the skill requires. */
@@ -546,7 +548,7 @@ export interface TextTurnReport extends TurnReportBase {
 	exit_code?: number | bigint | undefined;
 	output?: undefined;
 	messages?: undefined;
-	/** The assistant's text. */
+	/** The assistant's text. Of one over the limit the last `prompt_bytes` bytes are enough, with `text_bytes`. */
 	text: string;
 	stream?: undefined;
 }
@@ -614,6 +616,8 @@ interface TurnFinishedBase {
 	slot_id?: string | undefined;
 	/** Why the turn failed, as a code such as `TIMEOUT` or `AUTH_REQUIRED`, whatever the exit code was. */
 	failure_reason?: OpenCode | undefined;
+	/** The size of the whole text in bytes, where only its end stands in `text` (OUT-12). */
+	text_bytes?: number | bigint | undefined;
 	/** An opaque handle by which the host can resume the agent's session. */
 	session_handle?: string | undefined;
 	/** The paths of the artifacts that exist, of those that the skill requires. */
@@ -630,7 +634,7 @@ export interface TextTurnFinished extends TurnFinishedBase {
 	exit_code?: number | bigint | undefined;
 	output?: undefined;
 	messages?: undefined;
-	/** The assistant's text. */
+	/** The assistant's text. Of one over the limit the last `prompt_bytes` bytes are enough, with `text_bytes`. */
 	text: string;
 	stream?: undefined;
 }

@@ -3,7 +3,7 @@
 import { initFetched } from './fetched.js';
 import type { InitInput } from './public.js';
 
-export * from './full.js';
+export * from './public.js';
 
 /** Fetches and compiles the wasm, by default the file beside this one. Call it once, before anything else. */
 export async function init(input?: InitInput | Promise<InitInput>): Promise<void> {

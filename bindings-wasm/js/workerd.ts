@@ -4,7 +4,7 @@ import { initSync } from './instance.js';
 import type { InitInput } from './public.js';
 import wasm from './turnlatch_bg.wasm';
 
-export * from './full.js';
+export * from './public.js';
 
 initSync(wasm);
 

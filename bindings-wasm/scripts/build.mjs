@@ -43,12 +43,6 @@ const inlineWasm = {
 		}));
 	},
 };
-const withoutDecoders = {
-	name: 'without-decoders',
-	setup(plugins) {
-		plugins.onResolve({ filter: /^\.\/stream\.js$/ }, () => ({ path: join(root, 'js/no-stream.ts') }));
-	},
-};
 await build({
 	...shared,
 	entryPoints: {
@@ -65,15 +59,18 @@ await build({
 	external: ['*.wasm'],
 	plugins: [inlineWasm],
 });
+// A map of the wasm in base64 is of no use to debuggers and would be the largest file of the package.
+rmSync(join(dist, 'inline.js.map'));
+const inline = readFileSync(join(dist, 'inline.js'), 'utf8');
+writeFileSync(join(dist, 'inline.js'), inline.replace(/^\/\/# sourceMappingURL=.*$/m, ''));
 await build({
 	...shared,
 	entryPoints: ['js/slim.ts'],
 	format: 'esm',
 	alias: { 'turnlatch-glue': join(slim, 'turnlatch.js') },
-	plugins: [withoutDecoders],
 });
 await buildForNode('node', 'js/node.ts', {}, fast);
-await buildForNode('slim-node', 'js/slim-node.ts', {}, slim, [withoutDecoders]);
+await buildForNode('slim-node', 'js/slim-node.ts', {}, slim);
 await buildForNode('driver', 'js/driver/index.ts', { '../public.js': './node.cjs' });
 const others = { '../public.js': './node.cjs', '../driver/index.js': './driver.cjs' };
 await buildForNode('node-parts', 'js/node/index.ts', others);
@@ -91,7 +88,7 @@ offerToImport('telemetry.cjs', 'telemetry.js');
 writeTypes();
 
 /** A file for Node that takes what others offer from them, so that a process has one core and one set of classes. */
-async function buildForNode(name, entry, offeredBy, glue, plugins = []) {
+async function buildForNode(name, entry, offeredBy, glue) {
 	const takeFromOthers = {
 		name: 'take-from-others',
 		setup(plugins) {
@@ -108,7 +105,7 @@ async function buildForNode(name, entry, offeredBy, glue, plugins = []) {
 		format: 'cjs',
 		platform: 'node',
 		outExtension: { '.js': '.cjs' },
-		plugins: [takeFromOthers, ...plugins],
+		plugins: [takeFromOthers],
 		// Optional peers: who uses the entries that need them has installed them; nobody else needs them.
 		external: ['@dbos-inc/dbos-sdk', 'pg', '@opentelemetry/api', 'prom-client'],
 		...(glue === undefined ? {} : { alias: { 'turnlatch-glue': join(glue, 'turnlatch.js') } }),
@@ -129,7 +126,7 @@ function writeTypes() {
 		stdio: 'inherit',
 	});
 	const offered =
-		/^(index|codes|core|engine|errors|full|journal|plan|public|slim|slim-codes|stream|types|(driver|node|browser|telemetry)\/.+|dbos\/(index|driver))\.d\.ts$/;
+		/^(index|admission|common|errors|journal|plan|public|run|slim|slim-public|stream|types|(driver|node|browser|telemetry)\/.+|dbos\/(index|driver))\.d\.ts$/;
 	cpSync(join(dist, 'web.d.ts'), join(dist, 'index.d.ts'));
 	const files = readdirSync(dist, { recursive: true, encoding: 'utf8' });
 	for (const file of files.filter((name) => name.endsWith('.d.ts'))) {

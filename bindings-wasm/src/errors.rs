@@ -1,45 +1,57 @@
-//! The core's errors as JSON texts that `js/errors.ts` makes errors of.
+//! The core's errors as objects that `js/errors.ts` makes errors of.
 
 use serde::Serialize;
-use serde_json::json;
-use turnlatch::json::json_text;
 use turnlatch::{AdmissionError, EventRejected, LoadError};
 use wasm_bindgen::prelude::*;
 
-/// An error as JSON text, which is thrown as a string.
-pub struct Failed(String);
+use crate::convert::data;
 
-impl From<Failed> for JsValue {
-    fn from(failed: Failed) -> JsValue {
-        JsValue::from_str(&failed.0)
+/// What is thrown. `kind` chooses the class in JavaScript.
+#[derive(Serialize)]
+pub struct Thrown {
+    kind: &'static str,
+    code: &'static str,
+    message: String,
+    /// Where the input is wrong.
+    path: Option<String>,
+    #[serde(with = "serde_wasm_bindgen::preserve")]
+    details: JsValue,
+}
+
+impl From<AdmissionError> for Thrown {
+    fn from(error: AdmissionError) -> Thrown {
+        let path = error.problems.first().map(|problem| problem.path.clone());
+        let details = data(&error.problems).unwrap_or_default();
+        Thrown { kind: "admission", code: error.code(), message: error.message, path, details }
     }
 }
 
-pub(crate) fn refused(refusal: &AdmissionError) -> Failed {
-    failed("refused", refusal.code(), &refusal.message, &refusal.problems)
+impl From<EventRejected> for Thrown {
+    fn from(error: EventRejected) -> Thrown {
+        Thrown { kind: "rejected", code: error.code(), message: error.message, path: None, details: JsValue::NULL }
+    }
 }
 
-pub(crate) fn rejected(rejected: &EventRejected) -> Failed {
-    failed("rejected", rejected.code(), &rejected.message, ())
-}
-
-pub(crate) fn not_loaded(error: &LoadError) -> Failed {
-    failed("not_loaded", error.code(), &error.message, json!({ "place": error.place }))
+impl From<LoadError> for Thrown {
+    fn from(error: LoadError) -> Thrown {
+        Thrown {
+            kind: "load",
+            code: error.code(),
+            message: error.message,
+            path: Some(error.place),
+            details: JsValue::NULL,
+        }
+    }
 }
 
 /// A caller's mistake that is no decision about a run: JavaScript's `TypeError`.
-pub(crate) fn misuse(message: &str) -> Failed {
-    failed("misuse", "", message, ())
+pub(crate) fn misuse(message: impl Into<String>) -> Thrown {
+    Thrown { kind: "misuse", code: "", message: message.into(), path: None, details: JsValue::NULL }
 }
 
-fn failed(kind: &str, code: &str, message: &str, details: impl Serialize) -> Failed {
-    #[derive(Serialize)]
-    struct ErrorOut<'e, D> {
-        kind: &'e str,
-        code: &'e str,
-        message: &'e str,
-        details: D,
+impl From<Thrown> for JsValue {
+    fn from(thrown: Thrown) -> JsValue {
+        let written = thrown.serialize(&serde_wasm_bindgen::Serializer::json_compatible());
+        written.unwrap_or_else(|error| error.into())
     }
-
-    Failed(json_text(&ErrorOut { kind, code, message, details }))
 }

@@ -1,101 +1,130 @@
-//! Journals and their entries. They cross as text and nothing of them stays here, so nobody has to free them.
+//! Journals, their entries, and replaying them.
 
-use serde::Serialize;
 use turnlatch::json::json_text;
 use turnlatch::types::JournalEntry;
-use turnlatch::{Effect, Journal};
 use wasm_bindgen::prelude::*;
 
-use crate::convert::{read_texts, text};
-use crate::errors::{Failed, not_loaded};
-use crate::run::keep;
-use crate::table::PLANS;
+use crate::convert::{data, text};
+use crate::errors::Thrown;
+use crate::run::{Plan, Run};
 
 /// The entry without a turn's text: its digest and the recorded evaluation instead.
-#[wasm_bindgen]
-pub fn entry_compact(entry: &[u8]) -> Result<String, Failed> {
+#[wasm_bindgen(js_name = compactEntry)]
+pub fn compact_entry(entry: &[u8]) -> Result<String, Thrown> {
     Ok(json_text(&read_entry(entry)?.compact()))
 }
 
 /// An entry's JSON text, chained to the text before it.
-#[wasm_bindgen]
-pub fn entry_encode_chained(entry: &[u8], run_id: &[u8], previous: Option<Box<[u8]>>) -> Result<String, Failed> {
+#[wasm_bindgen(js_name = encodeChained)]
+pub fn encode_chained(entry: &[u8], run_id: &[u8], previous: Option<Box<[u8]>>) -> Result<String, Thrown> {
     let previous = previous.as_deref().map(text).transpose()?;
-    read_entry(entry)?.encode_chained(text(run_id)?, previous).map_err(|error| not_loaded(&error))
+    Ok(read_entry(entry)?.encode_chained(text(run_id)?, previous)?)
 }
 
-fn read_entry(entry: &[u8]) -> Result<JournalEntry, Failed> {
-    JournalEntry::from_json(text(entry)?).map_err(|error| not_loaded(&error))
+fn read_entry(entry: &[u8]) -> Result<JournalEntry, Thrown> {
+    Ok(JournalEntry::from_json(text(entry)?)?)
 }
 
-#[derive(Serialize)]
-struct Loaded<'j> {
-    run_id: &'j str,
-    lines: Vec<String>,
-}
+/// What happened to a run, in order and chained.
+#[wasm_bindgen]
+pub struct Journal(turnlatch::Journal);
 
-impl<'j> From<&'j Journal> for Loaded<'j> {
-    fn from(journal: &'j Journal) -> Loaded<'j> {
-        Loaded { run_id: journal.run_id(), lines: journal.lines() }
+#[wasm_bindgen]
+impl Journal {
+    /// An empty journal for a run of this plan.
+    #[wasm_bindgen(constructor)]
+    pub fn new(plan: &Plan) -> Journal {
+        Journal(turnlatch::Journal::new(&plan.0))
+    }
+
+    /// Reads a journal back from its document.
+    pub fn restore(document: &[u8]) -> Result<Journal, Thrown> {
+        Ok(Journal(turnlatch::Journal::from_json(text(document)?)?))
+    }
+
+    /// Reads a journal back from the texts of its entries.
+    #[wasm_bindgen(js_name = fromLines)]
+    pub fn from_lines(run_id: &[u8], lines: Vec<js_sys::Uint8Array>) -> Result<Journal, Thrown> {
+        let lines: Vec<Vec<u8>> = lines.iter().map(js_sys::Uint8Array::to_vec).collect();
+        let lines: Vec<&str> = lines.iter().map(|line| text(line)).collect::<Result<_, _>>()?;
+        Ok(Journal(turnlatch::Journal::from_lines(text(run_id)?, lines)?))
+    }
+
+    /// How many entries there are.
+    #[wasm_bindgen(getter)]
+    pub fn length(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The id of the run that it is about.
+    #[wasm_bindgen(getter, js_name = runId)]
+    pub fn run_id(&self) -> String {
+        self.0.run_id().to_owned()
+    }
+
+    /// The entries as JSON texts.
+    pub fn lines(&self) -> Vec<String> {
+        self.0.lines()
+    }
+
+    /// Appends the `entry` of a transition.
+    pub fn push(&mut self, entry: &[u8]) -> Result<(), Thrown> {
+        self.0.push(read_entry(entry)?);
+        Ok(())
+    }
+
+    /// The journal as JSON text.
+    pub fn serialize(&self) -> String {
+        self.0.to_json()
+    }
+
+    /// The journal with its plan in it, as JSON text.
+    #[wasm_bindgen(js_name = exportRun)]
+    pub fn export_run(&self, plan: &Plan) -> String {
+        self.0.to_record(&plan.0)
+    }
+
+    /// Reads what `exportRun` wrote.
+    #[wasm_bindgen(js_name = importRun, unchecked_return_type = "[Plan, Journal]")]
+    pub fn import_run(document: &[u8]) -> Result<Vec<JsValue>, Thrown> {
+        let (plan, journal) = turnlatch::Journal::from_record(text(document)?)?;
+        Ok(vec![Plan(plan.into()).into(), Journal(journal).into()])
+    }
+
+    /// Makes the run again, with the effects of every entry.
+    #[wasm_bindgen(unchecked_return_type = "[Run, unknown]")]
+    pub fn replay(&self, plan: &Plan) -> Result<Vec<JsValue>, JsValue> {
+        let replayed = turnlatch::persist::replay(plan.0.clone(), &self.0).map_err(Thrown::from)?;
+        Ok(vec![Run(replayed.run).into(), data(&replayed.effects)?])
     }
 }
 
-/// Reads a journal back from its document, as its run's id and its lines.
+/// Makes a run again from the lines of its journal, one by one.
 #[wasm_bindgen]
-pub fn journal_from_json(document: &[u8]) -> Result<String, Failed> {
-    let journal = Journal::from_json(text(document)?).map_err(|error| not_loaded(&error))?;
-    Ok(json_text(&Loaded::from(&journal)))
-}
+pub struct Replayer(turnlatch::inspect::Replayer);
 
-/// Reads a journal back from its lines, which may be written in other ways than ours.
 #[wasm_bindgen]
-pub fn journal_from_lines(run_id: &[u8], lines: &[u8]) -> Result<String, Failed> {
-    Ok(json_text(&Loaded::from(&chained(run_id, lines)?)))
-}
+impl Replayer {
+    /// Before the first line.
+    #[wasm_bindgen(constructor)]
+    pub fn new(plan: &Plan) -> Replayer {
+        Replayer(turnlatch::inspect::Replayer::new(plan.0.clone()))
+    }
 
-/// A journal's document.
-#[wasm_bindgen]
-pub fn journal_to_json(run_id: &[u8], lines: &[u8]) -> Result<String, Failed> {
-    Ok(chained(run_id, lines)?.to_json())
-}
+    /// Behind the line that brought this run where it is.
+    #[wasm_bindgen]
+    pub fn after(run: &Run) -> Replayer {
+        Replayer(run.0.clone().into())
+    }
 
-/// A journal's document with its plan in it.
-#[wasm_bindgen]
-pub fn record_to_json(plan: u32, run_id: &[u8], lines: &[u8]) -> Result<String, Failed> {
-    let plan = PLANS.with(|plans| plans.get(plan))?;
-    Ok(chained(run_id, lines)?.to_record(&plan))
-}
+    /// Replays the next line, and returns its timeline entry as JSON text.
+    pub fn next(&mut self, line: &[u8]) -> Result<String, Thrown> {
+        Ok(json_text(&self.0.next(text(line)?)?))
+    }
 
-#[derive(Serialize)]
-struct Record {
-    plan: u32,
-    run_id: String,
-    lines: Vec<String>,
-}
-
-/// Reads a record back, as its plan's handle and its lines.
-#[wasm_bindgen]
-pub fn record_from_json(document: &[u8]) -> Result<String, Failed> {
-    let (plan, journal) = Journal::from_record(text(document)?).map_err(|error| not_loaded(&error))?;
-    let (run_id, lines) = (plan.run_id.clone(), journal.lines());
-    Ok(json_text(&Record { plan: PLANS.with(|plans| plans.add(plan.into())), run_id, lines }))
-}
-
-#[derive(Serialize)]
-struct Replayed<'a> {
-    handle: u32,
-    effects: &'a [Vec<Effect>],
-}
-
-/// Makes a run again from its plan and journal.
-#[wasm_bindgen]
-pub fn journal_replay(plan: u32, run_id: &[u8], lines: &[u8]) -> Result<String, Failed> {
-    let plan = PLANS.with(|plans| plans.get(plan))?;
-    let replayed = turnlatch::persist::replay(plan, &chained(run_id, lines)?).map_err(|error| not_loaded(&error))?;
-    Ok(json_text(&Replayed { handle: keep(replayed.run), effects: &replayed.effects }))
-}
-
-fn chained(run_id: &[u8], lines: &[u8]) -> Result<Journal, Failed> {
-    let lines = read_texts(lines)?;
-    Journal::from_lines(text(run_id)?, lines.iter().map(String::as_str)).map_err(|error| not_loaded(&error))
+    /// The run after the last line.
+    #[wasm_bindgen(getter)]
+    pub fn run(&self) -> Option<Run> {
+        self.0.run().cloned().map(Run)
+    }
 }

@@ -4,22 +4,27 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { inspect } from 'node:util';
 import {
 	AdmissionError,
 	admit,
 	appendInstructions,
 	codes,
+	compactEntry,
 	displayText,
 	type Evaluation,
 	EventRejectedError,
+	encodeChained,
 	evaluateTurn,
+	exportRun,
+	importRun,
 	init,
 	Journal,
 	LoadError,
+	Plan,
+	Replayer,
 	Run,
 	type RunEvent,
-	readRecord,
-	recordJson,
 	replay,
 	TurnlatchError,
 	version,
@@ -41,13 +46,13 @@ test('a time is a number, a bigint or a date', () => {
 	] as const) {
 		const [run, { entry }] = Run.create(planOf(), now);
 		assert.equal(run.statusView().created_at, millis);
-		assert.equal(entry?.at, millis);
+		assert.equal(JSON.parse(entry ?? '').at, millis);
 	}
 });
 
 test('what is no time is malformed', () => {
 	const run = waitingRun();
-	const before = run.toJson();
+	const before = run.snapshot();
 	const strange: unknown[] = [
 		true,
 		-1,
@@ -75,7 +80,7 @@ test('what is no time is malformed', () => {
 			malformed(call);
 		}
 	}
-	assert.equal(run.toJson(), before);
+	assert.equal(run.snapshot(), before);
 });
 
 test('a receipt is no error', () => {
@@ -106,10 +111,10 @@ test('a receipt is no error', () => {
 
 test('a refused request is a transition with a receipt alone, by apply as by reply', () => {
 	const run = waitingRun();
-	const before = run.toJson();
+	const before = run.snapshot();
 	const event = { type: 'reply', interaction_id: 7, response: 'x' } as const;
 	for (const transition of [run.apply(event, 3), run.applyJson(JSON.stringify(event), 3), run.reply(7, 'x', 3)]) {
-		assert.deepEqual(Object.keys(transition), ['effects', 'receipt']);
+		assert.deepEqual(Object.keys(transition), ['effects', 'receipt', 'observation']);
 		assert.deepEqual(transition.effects, []);
 		const { message = '', ...receipt } = transition.receipt ?? {};
 		assert.deepEqual(receipt, {
@@ -123,7 +128,7 @@ test('a refused request is a transition with a receipt alone, by apply as by rep
 		assert.match(message, /\b7\b/);
 		assert.equal(transition.observation?.rejected, 'UNKNOWN_INTERACTION');
 	}
-	assert.equal(run.toJson(), before);
+	assert.equal(run.snapshot(), before);
 });
 
 interface Recorded {
@@ -137,15 +142,15 @@ test('the entry of a turn has its evaluation, and the compact one nothing else o
 	run.apply({ type: 'slot_granted', slot_id: 'r1/s2' }, 4);
 	const { entry } = run.apply({ type: 'turn_finished', attempt_number: 2, text: 'Hm.' }, 5);
 	assert.ok(entry);
-	const full = entry.toData() as unknown as Recorded;
+	const full = JSON.parse(entry) as Recorded;
 	assert.equal(full.event.text, 'Hm.');
 	assert.equal(full.evaluation.decision.checks.at(-1)?.reason, 'waits_for_user');
 	assert.equal(full.evaluation.decision.message, undefined, 'sentences are not stored');
-	const compact = entry.compact();
-	const { event } = compact.toData() as unknown as { event: Pick<Recorded, 'evaluation'> };
+	const compact = compactEntry(entry);
+	const { event } = JSON.parse(compact) as { event: Pick<Recorded, 'evaluation'> };
 	assert.deepEqual(event.evaluation, full.evaluation);
 	assert.deepEqual(Object.keys(event), ['type', 'attempt_number', 'report_digest', 'evaluation']);
-	assert.deepEqual(compact.compact().toData(), compact.toData());
+	assert.equal(compactEntry(compact), compact);
 });
 
 test('a check has its reason as a word with parameters, and as a sentence', () => {
@@ -171,8 +176,8 @@ test('errors carry what happened', () => {
 		[AdmissionError, 'EXECUTION_MODE_INVALID', () => planOf({ request: { execution_mode: 'both' as 'auto' } })],
 		[EventRejectedError, 'EVENT_MALFORMED', () => run.applyJson('{', 3)],
 		[EventRejectedError, 'EVENT_UNKNOWN_ATTEMPT', () => run.apply({ type: 'turn_finished', attempt_number: 9 }, 3)],
-		[LoadError, 'SNAPSHOT_INVALID', () => Run.fromJson('{}')],
-		[LoadError, 'JOURNAL_INVALID', () => Journal.fromJson('{}')],
+		[LoadError, 'SNAPSHOT_INVALID', () => Run.restore('{}')],
+		[LoadError, 'JOURNAL_INVALID', () => Journal.restore('{}')],
 		[LoadError, 'JOURNAL_INVALID', () => Journal.fromLines('r1', ['{}'])],
 	] as const) {
 		const error = thrown(call);
@@ -186,39 +191,33 @@ test('errors carry what happened', () => {
 	const refused = thrown(() => admit({ runner: {} }, request, HOST)) as AdmissionError;
 	const paths = refused.details.map(({ path }) => path);
 	for (const path of ['request/run_id', 'request/engine', 'request/colour']) assert.ok(paths.includes(path));
-	const cut = thrown(() => Run.fromJson(run.toJson().slice(0, -1))) as LoadError;
-	assert.ok(cut.details.place.length > 0);
+	const cut = thrown(() => Run.restore(run.snapshot().slice(0, -1))) as LoadError;
+	assert.ok(cut.path !== undefined && cut.path.length > 0);
+	assert.equal(refused.path, refused.details[0]?.path);
+	const where = { type: 'cancel', reason: { deep: [Number.NaN] } } as never;
+	assert.equal((thrown(() => run.apply(where, 3)) as EventRejectedError).path, '/reason/deep/0');
 });
 
-test('integers of 64 bits survive, as bigints where a number would round them', () => {
+test('integers of 64 bits survive in texts; data is what JSON.parse makes of them', () => {
 	const run = runningRun({ schema: { type: 'object' } });
 	const output = { u: 2n ** 64n - 1n, i: -(2n ** 63n), small: 5n, f: 0.1, t: true, big: 2n ** 53n + 1n };
 	run.apply({ type: 'turn_finished', attempt_number: 1n, output }, 5);
 	const view = run.statusView();
-	assert.deepEqual(view.data, { ...output, small: 5 });
 	const text = '{"u":18446744073709551615,"i":-9223372036854775808,"small":5,"f":0.1,"t":true,"big":9007199254740993}';
 	assert.equal(view.data_text, text);
+	assert.deepEqual(view.data, JSON.parse(text));
 	assert.ok(run.statusViewJson().includes(`"data":${text}`));
-	assert.deepEqual(Run.fromJson(run.toJson()).statusView(), view);
+	assert.deepEqual(Run.restore(run.snapshot()).statusView(), view);
 });
 
-test('a long row of digits in a text does not make a number of it', () => {
+test('text stays as it was written, and a key `__proto__` a key', () => {
 	const run = runningRun({ schema: { type: 'object' } });
-	const text = String.raw`{"s": "1234567890123456789 \" \\ \u00e9 [", "l": [12345678901234567890, 1.5e300, -0.5, null, {}, []], "__proto__": {"a": 1}}`;
-	run.apply({ type: 'turn_finished', attempt_number: 1, text }, 5);
-	const data = run.statusView().data as Record<string, unknown>;
-	assert.deepEqual(Object.keys(data), ['s', 'l', '__proto__']);
-	assert.equal(data.s, '1234567890123456789 " \\ é [');
-	assert.deepEqual(data.l, [12345678901234567890n, 1.5e300, -0.5, null, {}, []]);
-	assert.equal(({} as { a?: number }).a, undefined);
-});
-
-test('text stays as it was written', () => {
-	const run = runningRun({ schema: { type: 'object' } });
-	const text = '{"b": 18446744073709551615, "a": 1.50, "c": 1e2}';
+	const text = '{"b": 18446744073709551615, "a": 1.50, "c": 1e2, "__proto__": {"d": 1}}';
 	run.apply({ type: 'turn_finished', attempt_number: 1, text }, 5);
 	assert.equal(run.statusView().data_text, text);
-	assert.deepEqual(run.statusView().data, { b: 18446744073709551615n, a: 1.5, c: 100 });
+	const data = run.statusView().data as Record<string, unknown>;
+	assert.deepEqual(Object.keys(data), ['b', 'a', 'c', '__proto__']);
+	assert.equal(({} as { d?: number }).d, undefined);
 });
 
 test('an event as an object is its JSON text', () => {
@@ -230,7 +229,10 @@ test('an event as an object is its JSON text', () => {
 	const [byData, byText] = [runningRun({ schema: true }), runningRun({ schema: true })];
 	byData.apply(event, 5);
 	byText.applyJson(JSON.stringify(event), 5);
-	assert.equal(byData.toJson(), byText.toJson());
+	assert.equal(byData.snapshot(), byText.snapshot());
+	// An optional member that is undefined is absent.
+	const cancel = { type: 'cancel', reason: undefined } as unknown as RunEvent;
+	assert.equal(byData.copy().apply(cancel, 6).receipt?.kind, 'already_ended');
 	// JavaScript writes this number as an integer of more than 64 bits.
 	const large: RunEvent = { type: 'turn_finished', attempt_number: 1, output: [1e20] };
 	assert.equal(
@@ -242,24 +244,24 @@ test('an event as an object is its JSON text', () => {
 test('an object is admitted as its compact text', () => {
 	const schema = { type: 'object', title: 'größer ✓', properties: { a: { const: 2n ** 64n - 1n } } };
 	const text = '{"type":"object","title":"größer ✓","properties":{"a":{"const":18446744073709551615}}}';
-	assert.deepEqual(planOf({ schema }).toData(), planOf({ schema: text }).toData());
-	assert.equal(planOf({ schema: true }).toData().output_schema, 'true');
+	assert.deepEqual(planOf({ schema }).toJSON(), planOf({ schema: text }).toJSON());
+	assert.equal(planOf({ schema: true }).toJSON().output_schema, 'true');
 });
 
 test('what comes out is the caller’s own', () => {
 	const run = waitingRun();
-	const before = run.toJson();
-	for (const answer of [run.statusView(), run.pendingView(), run.outstanding(), run.explain(), run.snapshot()]) {
+	const before = run.snapshot();
+	for (const answer of [run.statusView(), run.pendingView(), run.outstanding(), run.explain(), run.toJSON()]) {
 		assert.equal(Object.getPrototypeOf(answer), Object.prototype);
 		for (const key of Object.keys(answer)) delete (answer as unknown as Record<string, unknown>)[key];
 	}
-	assert.equal(run.toJson(), before);
+	assert.equal(run.snapshot(), before);
 	assert.equal(run.statusView().run_id, 'r1');
 });
 
 test('limits are known by name and numbers', () => {
 	assert.equal(
-		(admit({ runner: {} }, REQUEST, { ...HOST, limits: { options: 3 } }).toData().limits as { options: number })
+		(admit({ runner: {} }, REQUEST, { ...HOST, limits: { options: 3 } }).toJSON().limits as { options: number })
 			.options,
 		3,
 	);
@@ -275,7 +277,7 @@ test('a run tells where it is', () => {
 	assert.deepEqual([run.runId, run.status, run.revision, run.attemptNumber], ['r1', 'waiting_user', 3, 1]);
 	assert.equal(run.sessionHandle, undefined);
 	assert.equal(run.ended, false);
-	assert.deepEqual(run.snapshot(), JSON.parse(run.toJson()));
+	assert.deepEqual(run.toJSON(), JSON.parse(run.snapshot()));
 	assert.equal(run.whyNot('succeeded').reached, false);
 	assert.throws(() => run.whyNot('done' as never), TypeError);
 	assert.throws(() => appendInstructions('x', 'both' as never), TypeError);
@@ -294,15 +296,15 @@ test('a journal by lines replays', () => {
 	];
 	for (const [index, event] of events.entries()) told.push(run.apply(event, index + 1));
 	const lines: string[] = [];
-	for (const [index, { entry }] of told.entries()) {
+	for (const [index, { entry, revision }] of told.entries()) {
 		assert.ok(entry);
-		assert.equal(entry.revision, index + 1);
-		assert.equal(entry.toData().revision, index + 1);
-		lines.push(entry.encodeChained('r1', lines.at(-1)));
+		assert.equal(revision, index + 1);
+		assert.equal(JSON.parse(entry).revision, index + 1);
+		lines.push(encodeChained(entry, 'r1', lines.at(-1)));
 	}
 	const journal = Journal.fromLines('r1', lines);
 	const [again, effects] = replay(plan, journal);
-	assert.equal(again.toJson(), run.toJson());
+	assert.equal(again.snapshot(), run.snapshot());
 	assert.deepEqual(
 		effects,
 		told.map((applied) => applied.effects),
@@ -338,13 +340,13 @@ test('codes are the table of the page', () => {
 
 test('a copy is a run of its own', () => {
 	const run = waitingRun();
-	const before = run.toJson();
+	const before = run.snapshot();
 	const copy = run.copy();
-	assert.equal(copy.toJson(), before);
+	assert.equal(copy.snapshot(), before);
 	copy.cancel(9);
-	assert.deepEqual([copy.status, run.toJson()], ['canceled', before]);
+	assert.deepEqual([copy.status, run.snapshot()], ['canceled', before]);
 	copy.free();
-	assert.equal(run.toJson(), before);
+	assert.equal(run.snapshot(), before);
 });
 
 test('what was freed says so, and may be freed again', () => {
@@ -356,7 +358,12 @@ test('what was freed says so, and may be freed again', () => {
 	assert.equal(run.status, 'queued');
 	run[Symbol.dispose]();
 	run.free();
-	for (const call of [() => run.status, () => run.toJson(), () => run.apply({ type: 'cancel' }, 1), () => run.copy()]) {
+	for (const call of [
+		() => run.status,
+		() => run.snapshot(),
+		() => run.apply({ type: 'cancel' }, 1),
+		() => run.copy(),
+	]) {
 		assert.throws(call, /run was freed/);
 	}
 });
@@ -376,18 +383,57 @@ test('a journal is followed line by line, with texts that are exact, and a wrong
 		assert.ok(entry);
 		journal.push(entry);
 	}
-	const [first = '', ...others] = journal.lines();
-	const [again, step] = Run.firstJson(run.plan, first);
-	assert.deepEqual(JSON.parse(step), Run.first(run.plan, first)[1]);
-	assert.throws(() => again.follow(others[1] ?? ''), LoadError);
-	assert.deepEqual(
-		others.map((line) => (JSON.parse(again.followJson(line)) as { status: string }).status),
-		['running', run.status],
-	);
-	assert.equal(again.toJson(), run.toJson());
-	assert.throws(() => Run.first(planOf(), others[0] ?? ''), LoadError);
-	const [plan, read] = readRecord(recordJson(run.plan, journal));
-	assert.deepEqual([plan.toData(), read.toJson()], [planOf().toData(), journal.toJson()]);
+	const [first = '', second = '', third = ''] = journal.lines();
+	const replayer = new Replayer(run.plan);
+	assert.equal(new Replayer(run.plan).run, undefined);
+	assert.throws(() => replayer.next(second), LoadError);
+	assert.equal(replayer.next(first).status, 'queued');
+	assert.throws(() => replayer.next(third), LoadError);
+	const half = replayer.run;
+	assert.equal(replayer.next(second).status, 'running');
+	assert.equal(JSON.parse(replayer.nextJson(third)).status, run.status);
+	assert.equal(replayer.run?.snapshot(), run.snapshot());
+	// A run that was loaded continues behind its last line.
+	assert.ok(half);
+	const continued = new Replayer(half);
+	assert.equal(continued.next(second).status, 'running');
+	assert.equal(half.status, 'queued');
+	const [plan, read] = importRun(exportRun(run.plan, journal));
+	assert.deepEqual([plan.toJSON(), read.serialize()], [planOf().toJSON(), journal.serialize()]);
 	assert.deepEqual(JSON.parse(run.explainJson()), run.explain());
-	assert.deepEqual(JSON.parse(run.historyJson()), run.history());
+});
+
+test('JSON.stringify of a run, a plan and a journal can be restored, as text and as data', () => {
+	const run = waitingRun();
+	for (const text of [JSON.stringify(run), run.snapshot()]) {
+		assert.equal(Run.restore(text).snapshot(), run.snapshot());
+		assert.equal(Run.restore(JSON.parse(text)).snapshot(), run.snapshot());
+	}
+	const kept = JSON.parse(JSON.stringify({ run })) as { run: { [key: string]: never } };
+	assert.equal(Run.restore(kept.run).snapshot(), run.snapshot());
+	const { plan } = run;
+	assert.deepEqual(Plan.restore(JSON.stringify(plan)).toJSON(), plan.toJSON());
+	assert.equal(Run.create(Plan.restore(plan.toJSON()), 0)[0].runId, 'r1');
+	const journal = new Journal(plan);
+	journal.push(Run.create(plan, 0)[1].entry ?? '');
+	assert.deepEqual(Journal.restore(JSON.stringify(journal)).lines(), journal.lines());
+	assert.equal(Journal.restore(journal.toJSON()).runId, 'r1');
+});
+
+test('what is misused says what was wanted', () => {
+	const skill = { runner: {} };
+	const wrong: [call: () => unknown, message: RegExp][] = [
+		[() => new (Run as unknown as new () => Run)(), /Run\.create\(plan, now\) and Run\.restore/],
+		[() => new (Plan as unknown as new () => Plan)(), /made by admit/],
+		[() => admit(skill, REQUEST, undefined as never), /the host is missing/],
+		[() => admit(skill, REQUEST, {} as never), /the host is missing/],
+		[() => admit({} as never, REQUEST, HOST), /skill\.runner is missing/],
+		[() => admit(skill, undefined as never, HOST), /the request is missing/],
+		[() => Run.create({} as never, 0), /expected a Plan, as `admit` returns it/],
+		[() => Run.restore(undefined as never), /the snapshot is missing/],
+	];
+	for (const [call, message] of wrong) assert.throws(call, { name: 'TypeError', message });
+	const slot = () => runningRun().apply({ type: 'slot_granted', slotId: 'r1/s1' } as never, 1);
+	assert.match(thrown(slot).message, /slotId|slot_id/);
+	assert.equal(inspect(waitingRun()), "Run { runId: 'r1', status: 'waiting_user', revision: 3 }");
 });

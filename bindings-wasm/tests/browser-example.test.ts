@@ -70,7 +70,7 @@ test('the example reads a pasted snapshot, and hostile text stays text', () =>
 		run.apply({ type: 'slot_granted', slot_id: 'r1/s2' }, 4);
 		const prompt = '<img src=x onerror=alert(1)>';
 		run.apply({ type: 'turn_finished', attempt_number: 2, text: JSON.stringify({ ask_user: { prompt } }) }, 5);
-		await page.getByLabel('Paste a snapshot').fill(run.toJson());
+		await page.getByLabel('Paste a snapshot').fill(run.snapshot());
 		await page.getByRole('button', { name: 'Show' }).click();
 		assert.equal(await page.locator('#prompt').textContent(), prompt);
 		await page.getByLabel('Paste a snapshot').fill('{"version":1}');

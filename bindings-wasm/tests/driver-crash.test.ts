@@ -57,9 +57,9 @@ async function check(folder: string, mode: string, crashed: number, mark: string
 	const beside = lines(join(folder, 'beside.log'));
 	assert.deepEqual(beside, [], 'a turn started while an agent of an earlier host was alive');
 	const store = openStore(join(folder, 'runs.db'));
-	const run = Run.fromJson(store.load('r1'));
+	const run = Run.restore(store.load('r1'));
 	assert.deepEqual(store.unfinished(), []);
-	assert.equal(replay(plan('r1', MODES[mode]), store.journal('r1'))[0].toJson(), run.toJson());
+	assert.equal(replay(plan('r1', MODES[mode]), store.journal('r1'))[0].snapshot(), run.snapshot());
 	store.close();
 
 	const code = run.statusView().error?.code ?? '';

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { DatabaseSync } from '@photostructure/sqlite';
-import { Run } from 'turnlatch';
+import { Run, replay } from 'turnlatch';
 import {
 	LocalSlots,
 	LocalTimers,
@@ -22,8 +22,8 @@ import { plan, scenario, until } from './hosting.js';
 async function keepsWhatItPromises(store: Store): Promise<void> {
 	const [run, created] = Run.create(plan(), 1);
 	assert.ok(created.entry);
-	await store.create('r1', run.toJson(), created.entry);
-	const again = async () => store.create('r1', run.toJson(), created.entry as never);
+	await store.create('r1', run.snapshot(), created.entry);
+	const again = async () => store.create('r1', run.snapshot(), created.entry as never);
 	await assert.rejects(again(), (error) => error instanceof StoreConflictError && error.code === 'RUN_EXISTS');
 	await assert.rejects(async () => store.load('nobody'), RunNotFoundError);
 	await assert.rejects(async () => store.journal('nobody'), RunNotFoundError);
@@ -34,13 +34,13 @@ async function keepsWhatItPromises(store: Store): Promise<void> {
 	assert.equal(await store.wasBegun('r1', 'e'), true);
 	const { entry } = run.cancel(2);
 	assert.ok(entry);
-	const save = async (expected: number) => store.save('r1', expected, run.toJson(), entry, true);
+	const save = async (expected: number) => store.save('r1', expected, run.snapshot(), entry, true);
 	await assert.rejects(save(7), (error) => error instanceof StoreConflictError && error.code === 'STORE_CONFLICT');
 	assert.equal((await store.journal('r1')).length, 1, 'nothing was saved');
 	await save(1);
-	assert.equal(await store.load('r1'), run.toJson());
+	assert.equal(await store.load('r1'), run.snapshot());
 	assert.deepEqual([...(await store.unfinished())], []);
-	assert.equal(Run.replay(plan(), await store.journal('r1'))[0].toJson(), run.toJson());
+	assert.equal(replay(plan(), await store.journal('r1'))[0].snapshot(), run.snapshot());
 }
 
 test('the store in memory keeps what it promises', () => keepsWhatItPromises(new MemoryStore()));

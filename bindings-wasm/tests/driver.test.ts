@@ -56,7 +56,7 @@ scenario('a late reply to a sticky wait is stale although no timer fired', (stor
 			assert.deepEqual(host.errors, []);
 			await host.nothingLeft();
 			const [run] = replay(plan('r1', options), store.journal('r1'));
-			assert.equal(run.toJson(), store.load('r1'), 'the deadline is in the journal with the reply that met it');
+			assert.equal(run.snapshot(), store.load('r1'), 'the deadline is in the journal with the reply that met it');
 		},
 		{ timers, clock: () => Date.now() + ahead },
 	);
@@ -110,8 +110,8 @@ scenario('an interactive run asks, is answered and finishes', (store) =>
 		assert.deepEqual(host.errors, []);
 		await host.nothingLeft();
 		const [run, effects] = replay(plan(), store.journal('r1'));
-		assert.equal(run.toJson(), store.load('r1'));
-		assert.equal(run.toJson(), driver.run('r1').toJson());
+		assert.equal(run.snapshot(), store.load('r1'));
+		assert.equal(run.snapshot(), driver.run('r1').snapshot());
 		assert.equal(effects.length, run.revision);
 		driver.forget('r1');
 		assert.throws(() => driver.view('r1'), RunNotFoundError);

@@ -167,7 +167,7 @@ class Life {
 
 	/** Whether this question is to be answered, when it is there; an earlier host may have seen to that. */
 	async #asks(runId: string, question: number): Promise<boolean> {
-		const saved = Run.fromJson(this.#world.store.load(runId));
+		const saved = Run.restore(this.#world.store.load(runId));
 		const isAnswered = saved.history().some(({ interaction_id }) => interaction_id === question);
 		saved.free();
 		if (isAnswered) return false;
@@ -245,9 +245,9 @@ function check(scenario: Scenario, world: World, life: Life, fault: Fault, whole
 	for (const [step, times] of world.observed) assert.equal(times, 1, `${step} was observed twice`);
 	const found: Outcomes = {};
 	for (const runId of Object.keys(scenario.says)) {
-		const run = Run.fromJson(world.store.load(runId));
+		const run = Run.restore(world.store.load(runId));
 		const replayed = replay(plan(runId, scenario.options), world.store.journal(runId))[0];
-		assert.equal(replayed.toJson(), run.toJson());
+		assert.equal(replayed.snapshot(), run.snapshot());
 		const ended = outcome(run);
 		found[runId] = ended;
 		assert.ok(ended.attempt <= (scenario.says[runId]?.split(' ').length ?? 0));

@@ -46,7 +46,7 @@ const STRANGE: [string, () => unknown, RegExp][] = [
 	['half of a pair in a key', () => ({ '\ud800': 1 }), /surrogate/],
 	['NaN', () => Number.NaN, /finite/],
 	['Infinity', () => -Number.POSITIVE_INFINITY, /finite/],
-	['undefined', () => undefined, /undefined/],
+	['undefined in an array', () => [undefined], /undefined/],
 	['a function', () => () => 1, /function/],
 	['a symbol', () => Symbol('s'), /symbol/],
 	['a date', () => new Date(0), /Date/],
@@ -99,7 +99,7 @@ const STRANGE: [string, () => unknown, RegExp][] = [
 for (const [name, make, says] of STRANGE) {
 	test(`${name} is malformed and changes nothing`, () => {
 		const [running, waiting, data] = [runningRun(), waitingRun(), make() as never];
-		const before = [running.toJson(), waiting.toJson()];
+		const before = [running.snapshot(), waiting.snapshot()];
 		for (const call of [
 			() => running.apply({ type: 'turn_finished', attempt_number: 1, output: data }, 5),
 			() => running.apply({ type: 'turn_finished', attempt_number: 1, output: { a: [data] } }, 5),
@@ -108,9 +108,23 @@ for (const [name, make, says] of STRANGE) {
 		]) {
 			assert.match(malformed(call).message, says);
 		}
-		assert.deepEqual([running.toJson(), waiting.toJson()], before);
+		assert.deepEqual([running.snapshot(), waiting.snapshot()], before);
 	});
 }
+
+test('a member that is undefined is absent, as optional members of TypeScript are', () => {
+	const run = runningRun({ schema: { type: 'object', additionalProperties: false } });
+	const event = {
+		type: 'turn_finished',
+		attempt_number: 1,
+		text: undefined,
+		slot_id: undefined,
+		output: { a: undefined },
+	};
+	run.apply(event as never, 5);
+	assert.equal(run.statusView().data_text, '{}');
+	assert.match(malformed(() => waitingRun().reply(1, undefined as never, 5)).message, /`response` is missing/);
+});
 
 test('the place is a JSON pointer', () => {
 	const place = (output: unknown) =>
@@ -118,7 +132,7 @@ test('the place is a JSON pointer', () => {
 			.message;
 	assert.match(place({ 'a/b': [0, { '~': Number.NaN }] }), / at \/output\/a~1b\/1\/~0$/);
 	assert.match(place(Number.NaN), / at \/output$/);
-	assert.ok(place({ ['k'.repeat(10_000)]: undefined }).length < 400);
+	assert.ok(place({ ['k'.repeat(10_000)]: Number.NaN }).length < 400);
 	assert.match(malformed(() => runningRun().apply(undefined as never, 5)).message, / at the top$/);
 });
 
@@ -130,7 +144,7 @@ test('an integer beyond 64 bits is malformed', () => {
 
 test('what is no event is malformed, as an object and as text', () => {
 	const run = waitingRun();
-	const before = run.toJson();
+	const before = run.snapshot();
 	for (const event of [
 		null,
 		[],
@@ -159,15 +173,15 @@ test('what is no event is malformed, as an object and as text', () => {
 		malformed(() => run.applyJson(text, 5));
 	}
 	for (const text of [undefined, null, 5, {}]) assert.throws(() => run.applyJson(text as never, 5), TypeError);
-	assert.equal(run.toJson(), before);
+	assert.equal(run.snapshot(), before);
 });
 
 test('text with half of a pair is refused by the code of what it stands in', () => {
 	const run = waitingRun();
 	malformed(() => run.applyJson('{"type":"cancel","reason":"\ud800"}', 5));
 	for (const call of [
-		() => Run.fromJson('\ud800'),
-		() => Journal.fromJson('{"a":"\udc00"}'),
+		() => Run.restore('\ud800'),
+		() => Journal.restore('{"a":"\udc00"}'),
 		() => Journal.fromLines('\ud800', ['\ud800']),
 	]) {
 		assert.ok(thrown(call) instanceof TurnlatchError);
@@ -187,7 +201,7 @@ test('text with half of a pair is refused by the code of what it stands in', () 
 	] as never[][]) {
 		assert.ok(thrown(() => admit(manifest as never, asked as never, { engines: ['codex'] })) instanceof AdmissionError);
 	}
-	for (const runner of [{ x: () => 1 }, { x: undefined }, { x: bomb() }, undefined]) {
+	for (const runner of [{ x: () => 1 }, { x: [undefined] }, { x: bomb() }, undefined]) {
 		assert.ok(thrown(() => admit({ runner } as never, request, { engines: ['codex'] })) instanceof TypeError);
 	}
 	assert.equal(displayText('\ud83d\ude00'), '\ud83d\ude00');

@@ -32,8 +32,8 @@ test('whole lives with errors, refusals, copies and replies leave the memory as 
 		assert.equal(run.reply(9, 'x', 3).receipt.kind, 'unknown');
 		assert.throws(() => run.apply({ type: 'turn_finished', attempt_number: 9 }, 3));
 		assert.throws(() => run.applyJson('{', 3));
-		assert.throws(() => Run.fromJson('{}'));
-		Run.fromJson(copy.toJson()).free();
+		assert.throws(() => Run.restore('{}'));
+		Run.restore(copy.snapshot()).free();
 		run.statusView();
 		run.free();
 		copy.free();

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import {
 	codes,
-	type Entry,
+	compactEntry,
 	EventRejectedError,
 	Journal,
 	type JsonInput,
@@ -132,15 +132,15 @@ function walk(plan: Plan, list: Throw[], through: (run: Run) => Run = (run) => r
 	let now = 10_000;
 	const told: unknown[] = [created.effects];
 	const kept = [created.effects];
-	const entries: Entry[] = created.entry === undefined ? [] : [created.entry];
+	const entries: string[] = created.entry === undefined ? [] : [created.entry];
 	for (const one of list) {
 		now += one.time;
-		const before = run.toJson();
+		const before = run.snapshot();
 		try {
 			const { effects, receipt, entry } = run.apply(eventOf(run, one), now);
 			told.push([effects, receipt]);
 			if (entry === undefined) {
-				assert.equal(run.toJson(), before, 'an ignored or refused event changes nothing');
+				assert.equal(run.snapshot(), before, 'an ignored or refused event changes nothing');
 			} else {
 				entries.push(entry);
 				kept.push(effects);
@@ -148,7 +148,7 @@ function walk(plan: Plan, list: Throw[], through: (run: Run) => Run = (run) => r
 		} catch (error) {
 			if (!(error instanceof EventRejectedError)) throw error;
 			assert.ok(CODES.has(error.code));
-			assert.equal(run.toJson(), before, 'a rejected event changes nothing');
+			assert.equal(run.snapshot(), before, 'a rejected event changes nothing');
 			told.push([error.code, error.message]);
 		}
 		run = through(run);
@@ -160,13 +160,13 @@ test('a run that is saved and loaded after every event goes on the same', () => 
 	fc.assert(
 		fc.property(plans, throws, (plan, list) => {
 			const loaded = walk(plan, list, (run) => {
-				const again = Run.fromJson(run.toJson());
-				assert.equal(again.toJson(), run.toJson());
+				const again = Run.restore(run.snapshot());
+				assert.equal(again.snapshot(), run.snapshot());
 				run.free();
 				return again;
 			});
 			const straight = walk(plan, list);
-			assert.equal(loaded.run.toJson(), straight.run.toJson());
+			assert.equal(loaded.run.snapshot(), straight.run.snapshot());
 			assert.deepEqual(loaded.told, straight.told);
 		}),
 		{ numRuns: 200 },
@@ -177,11 +177,11 @@ test('journals replay to the same run and effects, full and compact, at any leng
 	fc.assert(
 		fc.property(plans, throws, fc.nat(), (plan, list, cut) => {
 			const { run, kept, entries } = walk(plan, list);
-			for (const form of [(entry: Entry) => entry, (entry: Entry) => entry.compact()]) {
+			for (const form of [(entry: string) => entry, compactEntry]) {
 				const journal = new Journal(plan);
 				for (const entry of entries) journal.push(form(entry));
-				const [again, effects] = replay(plan, Journal.fromJson(journal.toJson()));
-				assert.equal(again.toJson(), run.toJson());
+				const [again, effects] = replay(plan, Journal.restore(journal.serialize()));
+				assert.equal(again.snapshot(), run.snapshot());
 				assert.deepEqual(effects, kept);
 				const length = 1 + (cut % entries.length);
 				const [part] = replay(plan, Journal.fromLines('r1', journal.lines().slice(0, length)));

@@ -43,7 +43,7 @@ async function inNode(path: string, work: (store: SqliteStore) => Promise<void> 
 
 function isWhole(store: SqliteStore): void {
 	assert.deepEqual(store.unfinished(), []);
-	assert.equal(replay(plan(), store.journal('r1'))[0].toJson(), store.load('r1'));
+	assert.equal(replay(plan(), store.journal('r1'))[0].snapshot(), store.load('r1'));
 }
 
 sharing('a run that Python has left with its question goes on in Node', async (path) => {

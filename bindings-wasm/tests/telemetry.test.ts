@@ -134,7 +134,7 @@ test('whoever ends a turn tells all of it, also one that began before this proce
 scenario('steps, refusals and rejections are observed after they were saved', async (store) => {
 	const seen: unknown[] = [];
 	const onObservation = (observation: Observation) => {
-		using saved = Run.fromJson(store.load(observation.run_id));
+		using saved = Run.restore(store.load(observation.run_id));
 		assert.equal(saved.revision, observation.revision);
 		seen.push([observation.event, observation.left, observation.rejected]);
 		throw new Error('a meter that breaks harms nothing');

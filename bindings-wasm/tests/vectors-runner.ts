@@ -140,7 +140,7 @@ export function admission(core: Package, given: Members): turnlatch.Plan {
 	const outcome = (form: (part: Json) => Json) => {
 		try {
 			const plan = answer(form);
-			const data = plan.toData();
+			const data = plan.toJSON();
 			plan.free();
 			return data;
 		} catch (error) {
@@ -199,7 +199,7 @@ function orRejected(core: Package, work: () => Json): Json {
 
 function notLoaded(core: Package, error: unknown): Json {
 	if (!(error instanceof core.LoadError)) throw error;
-	return { load_error: { code: error.code, place: error.details.place, message: error.message } };
+	return { load_error: { code: error.code, place: error.path, message: error.message } };
 }
 
 function job(core: Package, { body, run_id }: { body: string; run_id: string }): Json {
@@ -212,7 +212,10 @@ function job(core: Package, { body, run_id }: { body: string; run_id: string }):
 }
 
 function eventOf(core: Package, { kind, body }: { kind: 'reply'; body: string }): Json {
-	return orRejected(core, () => core.requestEvent(kind, body));
+	return orRejected(core, () => {
+		const text = core.requestEventJson(kind, body);
+		return exact(text, core.requestEvent(kind, body));
+	});
 }
 
 /** Events are handed in as objects; and, unless there are very many, also as text to a copy of the run. */
@@ -254,7 +257,7 @@ export class Stage {
 	#record({ entry, effects }: turnlatch.Transition): void {
 		if (entry === undefined) throw new Error('there is no entry');
 		this.#full.push(entry);
-		this.#compact.push(entry.compact());
+		this.#compact.push(this.#core.compactEntry(entry));
 		this.#effects.push(effects);
 	}
 
@@ -305,7 +308,7 @@ export class Stage {
 	}
 
 	snapshot(): string {
-		return this.#run.toJson();
+		return this.#run.snapshot();
 	}
 
 	/** The object is applied; its text must do the same to a copy of the run. */
@@ -318,16 +321,16 @@ export class Stage {
 			canonical(byData) === canonical(byText),
 			`the object gave ${canonical(byData)}, its text ${canonical(byText)}`,
 		);
-		assert(after === copy.toJson(), 'the object and its text lead to different runs');
+		assert(after === copy.snapshot(), 'the object and its text lead to different runs');
 		copy.free();
 		return byData;
 	}
 
 	/** What comes of an event, with the law that one that was rejected, refused or ignored changes nothing. */
 	#lawful(thrown: Thrown): [then: Json, after: string] {
-		const [before, recorded] = [this.#run.toJson(), this.#full.length];
+		const [before, recorded] = [this.#run.snapshot(), this.#full.length];
 		const then = this.throw(thrown);
-		const after = this.#run.toJson();
+		const after = this.#run.snapshot();
 		const changed = this.#full.length > recorded;
 		assert(changed || after === before, 'an event without an entry changes nothing');
 		return [then, after];
@@ -357,25 +360,17 @@ export class Stage {
 	#query(query: Json): Json {
 		switch (query) {
 			case 'status_view':
-				assert(
-					canonical(read(this.#run.statusViewJson())) === canonical(this.#run.statusView()),
-					'text and view differ',
-				);
-				return this.#run.statusView();
+				return exact(this.#run.statusViewJson(), this.#run.statusView());
 			case 'pending_view':
-				assert(
-					canonical(read(this.#run.pendingViewJson())) === canonical(this.#run.pendingView()),
-					'text and view differ',
-				);
-				return this.#run.pendingView();
+				return exact(this.#run.pendingViewJson(), this.#run.pendingView());
 			case 'history':
 				return this.#run.history();
 			case 'outstanding':
 				return this.#run.outstanding();
 			case 'explain':
-				return this.#run.explain();
+				return exact(this.#run.explainJson(), this.#run.explain());
 			case 'snapshot_digest':
-				return this.#run.snapshot().digest;
+				return this.#run.toJSON().digest;
 			case 'timeline':
 				return this.#timeline();
 			case 'observed':
@@ -428,11 +423,11 @@ export class Stage {
 	/** The journal followed line by line. Both kinds of it tell the same and lead to this run. */
 	#timeline(): Json {
 		const told = [this.#full, this.#compact].map((journal) => {
-			const [first = '', ...others] = journal.lines();
-			const [run, step] = this.#core.Run.first(this.#plan, first);
-			const steps = [step, ...others.map((line) => run.follow(line))];
-			assert(run.toJson() === this.#run.toJson(), 'who follows a journal gets to the run');
-			run.free();
+			const replayer = new this.#core.Replayer(this.#plan);
+			assert(new this.#core.Replayer(this.#plan).run === undefined, 'there is no run before the first line');
+			const steps = journal.lines().map((line) => read(replayer.nextJson(line)));
+			assert(replayer.run?.snapshot() === this.#run.snapshot(), 'a replayer ends at the run');
+			replayer.free();
 			return steps;
 		});
 		assert(canonical(told[0]) === canonical(told[1]), 'a compact journal tells the same');
@@ -440,13 +435,14 @@ export class Stage {
 	}
 
 	#follow(line: string): Json {
-		const copy = this.#run.copy();
+		const replayer = new this.#core.Replayer(this.#run);
 		try {
-			return copy.follow(line);
+			return replayer.next(line);
 		} catch (error) {
+			assert(replayer.run?.snapshot() === this.#run.snapshot(), 'a line that cannot be the next changes nothing');
 			return notLoaded(this.#core, error);
 		} finally {
-			copy.free();
+			replayer.free();
 		}
 	}
 
@@ -475,15 +471,15 @@ export class Stage {
 
 	/** Goes on with a run that was read back, from its snapshot or by a replay. */
 	#reload(source: Json): Json {
-		const before = this.#run.toJson();
+		const before = this.#run.snapshot();
 		this.#run.free();
-		if (source === 'snapshot') this.#run = this.#core.Run.fromJson(before);
+		if (source === 'snapshot') this.#run = this.#core.Run.restore(before);
 		else if (source === 'journal') [this.#run] = this.#core.replay(this.#plan, this.#full);
 		else if (source === 'compact_journal') [this.#run] = this.#core.replay(this.#plan, this.#compact);
 		else if (source === 'record')
-			[this.#run] = this.#core.replay(...this.#core.readRecord(this.#core.recordJson(this.#plan, this.#full)));
+			[this.#run] = this.#core.replay(...this.#core.importRun(this.#core.exportRun(this.#plan, this.#full)));
 		else throw new Error(`unknown source ${compact(source)}`);
-		assert(this.#run.toJson() === before, 'what was read back is what was written');
+		assert(this.#run.snapshot() === before, 'what was read back is what was written');
 		return { status: this.#run.status };
 	}
 
@@ -491,10 +487,10 @@ export class Stage {
 	async #load(of: Json, step: Members): Promise<Json> {
 		const given = of as { text: Json; as: string };
 		let text: string;
-		if (of === 'snapshot') text = this.#run.toJson();
-		else if (of === 'journal') text = this.#full.toJson();
-		else if (of === 'compact_journal') text = this.#compact.toJson();
-		else if (of === 'record') text = this.#core.recordJson(this.#plan, this.#full);
+		if (of === 'snapshot') text = this.#run.snapshot();
+		else if (of === 'journal') text = this.#full.serialize();
+		else if (of === 'compact_journal') text = this.#compact.serialize();
+		else if (of === 'record') text = this.#core.exportRun(this.#plan, this.#full);
 		else text = asText(given.text);
 		const form = given.as ?? of;
 		const snapshot = form === 'snapshot';
@@ -505,8 +501,8 @@ export class Stage {
 		}
 		if (step.resign === true) text = await (snapshot ? resignSnapshot(text) : resignJournal(text));
 		try {
-			const run = snapshot ? this.#core.Run.fromJson(text) : this.#replayed(text, form === 'record');
-			const then = { loaded: run.status, same: run.toJson() === this.#run.toJson() };
+			const run = snapshot ? this.#core.Run.restore(text) : this.#replayed(text, form === 'record');
+			const then = { loaded: run.status, same: run.snapshot() === this.#run.snapshot() };
 			run.free();
 			return then;
 		} catch (error) {
@@ -515,31 +511,37 @@ export class Stage {
 	}
 
 	#replayed(text: string, record: boolean): turnlatch.Run {
-		const [plan, journal] = record ? this.#core.readRecord(text) : [this.#plan, this.#core.Journal.fromJson(text)];
+		const [plan, journal] = record ? this.#core.importRun(text) : [this.#plan, this.#core.Journal.restore(text)];
 		return this.#core.replay(plan, journal)[0];
 	}
 
 	/** What holds for every run, whatever the vector is about. */
 	checkLaws(): void {
-		const snapshot = this.#run.toJson();
-		const restored = this.#core.Run.fromJson(snapshot);
-		assert(restored.toJson() === snapshot, 'a snapshot is canonical');
+		const snapshot = this.#run.snapshot();
+		const restored = this.#core.Run.restore(snapshot);
+		assert(restored.snapshot() === snapshot, 'a snapshot is canonical');
 		restored.free();
 		for (const [form, journal] of [
 			['full', this.#full],
 			['compact', this.#compact],
 		] as const) {
-			const [run, effects] = this.#core.replay(this.#plan, this.#core.Journal.fromJson(journal.toJson()));
-			assert(run.toJson() === snapshot, `the ${form} journal replays to the same snapshot`);
+			const [run, effects] = this.#core.replay(this.#plan, this.#core.Journal.restore(journal.serialize()));
+			assert(run.snapshot() === snapshot, `the ${form} journal replays to the same snapshot`);
 			assert(canonical(effects) === canonical(this.#effects), `the ${form} journal replays the effects`);
 			run.free();
 		}
-		noReservedKeys(this.#run.snapshot());
+		noReservedKeys(this.#run.toJSON());
 	}
 
 	free(): void {
 		this.#run.free();
 	}
+}
+
+/** A view's exact text, read exactly; the view itself is what `JSON.parse` makes of it. */
+function exact(text: string, view: Json): Json {
+	assert(canonical(JSON.parse(text)) === canonical(view), 'text and view differ');
+	return read(text);
 }
 
 function noReservedKeys(value: Json): void {

@@ -209,7 +209,7 @@ impl<W: Write> Report<'_, W> {
                 CheckResult::Passed => ("next   ", GREY),
                 CheckResult::Decided => ("decides", BOLD),
             };
-            let line = self.paint(colour, &format!("{sign}  {:7}  {}", check.gate.as_str(), check.reason));
+            let line = self.paint(colour, &format!("{sign}  {:7}  {}", check.gate, check.reason));
             writeln!(self.out, "  {line}")?;
         }
 

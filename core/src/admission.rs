@@ -81,13 +81,11 @@ impl AdmissionError {
     }
 
     /// The stable code of the first problem.
-    #[must_use]
     pub const fn code(&self) -> &'static str {
         self.code.as_str()
     }
 
     /// The HTTP status of a response that carries it.
-    #[must_use]
     pub const fn http_status(&self) -> u16 {
         self.code.http()
     }
@@ -95,7 +93,6 @@ impl AdmissionError {
 
 impl HostSettings {
     /// A host with these engines and the default limits.
-    #[must_use]
     pub fn with_engines(engines: impl IntoIterator<Item: Into<String>>) -> HostSettings {
         HostSettings { engines: engines.into_iter().map(Into::into).collect(), limits: Limits::DEFAULT }
     }
@@ -116,34 +113,23 @@ pub fn admit(skill: &Skill, request: &RunRequest, host: &HostSettings) -> Result
     if let Some(options) = &options {
         check_mode(options, &skill, &mut problems);
         check_engine(options, &skill, &mut problems);
-        options.check_settings(&mut problems);
+        problems.extend_from_slice(&options.settings_problems);
         check_input("input", options.input.as_ref(), skill.input_schema.as_ref(), &mut problems);
         check_input("parameter", options.parameter.as_ref(), skill.parameter_schema.as_ref(), &mut problems);
     }
-    let options = match options {
+    let Options { run_id, mut settings, .. } = match options {
         Some(options) if problems.is_empty() => options,
         _ => return Err(AdmissionError::of(problems)),
     };
 
-    let execution_mode = options.execution_mode.unwrap_or_default();
-    let mut warnings = options.warnings;
-    warnings.extend(skill.warnings);
-    warnings.extend(lint::gate_warnings(execution_mode, skill.output_schema.as_ref()));
-    let settings = PlanSettings {
-        engine: options.engine,
-        execution_mode,
-        require_user_reply: options.require_user_reply,
-        session_timeout_sec: options.session_timeout_sec,
-        profile: options.profile,
-        max_attempt: skill.max_attempt.filter(|_| execution_mode == Mode::Interactive),
-        soft_completion: options.soft_completion,
-        interrupted_turn: options.interrupted_turn,
-        required_artifacts: skill.required_artifacts,
-        output_schema: skill.output_schema,
-        limits: host.limits,
-        warnings,
-    };
-    Ok(Arc::new(Plan::new(options.run_id, settings)))
+    let mode = settings.execution_mode;
+    settings.warnings.extend(skill.warnings);
+    settings.warnings.extend(lint::gate_warnings(mode, skill.output_schema.as_ref()));
+    settings.max_attempt = skill.max_attempt.filter(|_| mode == Mode::Interactive);
+    settings.required_artifacts = skill.required_artifacts;
+    settings.output_schema = skill.output_schema;
+    settings.limits = host.limits;
+    Ok(Arc::new(Plan::new(run_id, settings)))
 }
 
 /// What can be asked of a skill, for somebody who wants to choose (ADM-13).
@@ -164,7 +150,6 @@ pub struct SkillView {
 }
 
 /// Reads a skill's manifest and schemas without a request.
-#[must_use]
 pub fn describe_skill(skill: &Skill, host: &HostSettings) -> SkillView {
     let mut problems = Vec::new();
     let skill = ParsedSkill::read(skill, host, &mut problems);
@@ -198,18 +183,18 @@ fn check_mode(options: &Options, skill: &ParsedSkill, problems: &mut Vec<Problem
 
 /// ADM-3.
 fn check_engine(options: &Options, skill: &ParsedSkill, problems: &mut Vec<Problem>) {
-    if options.engine.is_empty() {
+    if options.settings.engine.is_empty() {
         problems.push(Problem::new(Code::OptionInvalid, "request/engine", "expected the name of an engine"));
         return;
     }
-    let Some(engines) = skill.engines.as_ref().filter(|engines| !engines.effective.contains(&options.engine)) else {
+    let Some(engines) = skill.engines.as_ref().filter(|engines| !engines.effective.contains(&options.settings.engine))
+    else {
         return;
     };
-    let effective: Vec<_> = engines.effective.iter().map(String::as_str).collect();
-    let message = format!("{} is not among {}", text::quoted(&options.engine), name_list(&effective));
+    let message = format!("{} is not among {}", text::quoted(&options.settings.engine), name_list(&engines.effective));
     let mut problem = Problem::new(Code::SkillEngineUnsupported, "request/engine", message);
     problem.details = Some(json!({
-        "requested": options.engine,
+        "requested": options.settings.engine,
         "declared": engines.declared,
         "unsupported": engines.unsupported,
         "effective": engines.effective,
@@ -237,11 +222,8 @@ fn check_input(name: &str, given: Option<&Value>, schema: Option<&OutputSchema>,
     }
 }
 
-fn name_list(names: &[&str]) -> String {
-    if names.is_empty() {
-        return "none".to_owned();
-    }
-    text::quoted_list(names)
+fn name_list(names: &[impl AsRef<str>]) -> String {
+    if names.is_empty() { "none".to_owned() } else { text::quoted_list(names) }
 }
 
 /// A value from outside as it may stand in a message.

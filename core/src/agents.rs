@@ -51,7 +51,6 @@ pub struct Sticky {
 
 impl Sticky {
     /// A process of a format that has an end of a turn, or says it with this line.
-    #[must_use]
     pub fn new(end_of_turn: Option<String>, work_folder: String) -> Sticky {
         Sticky { end_of_turn, work_folder, conversation: formats::acp::Conversation::default() }
     }
@@ -88,10 +87,8 @@ impl Event {
     /// depend on a decoder.
     pub(crate) fn with_stream_decoded(mut self) -> Result<Event, EventRejected> {
         if let Event::TurnFinished(report) = &mut self
-            && let Some(stream) = report.stream.take()
+            && report.decode_stream()
         {
-            report.exit_code = stream.exit_code;
-            report.take_decoded(decode_stream(&stream));
             self.check_form()?;
         }
         Ok(self)
@@ -99,6 +96,14 @@ impl Event {
 }
 
 impl TurnReport {
+    /// Puts what the stream says in its place; false if there is none.
+    pub(crate) fn decode_stream(&mut self) -> bool {
+        let Some(stream) = self.stream.take() else { return false };
+        self.exit_code = stream.exit_code;
+        self.take_decoded(decode_stream(&stream));
+        true
+    }
+
     /// What the turn's stream says, as its report. What the host says itself counts more: a turn that it ended for its
     /// time has timed out, whatever the agent made of it.
     pub fn take_decoded(&mut self, decoded: Decoded) {

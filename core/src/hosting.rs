@@ -93,7 +93,6 @@ pub struct Attach {
 }
 
 /// The run that asked for a slot, by the slot's id; `None` if no run can have.
-#[must_use]
 pub fn run_of_slot(slot_id: &str) -> Option<&str> {
     let (run_id, slot) = slot_id.split_at_checked(slot_id.bytes().rposition(|byte| byte == b'/')?)?;
     let number = slot.strip_prefix("/s")?;
@@ -104,7 +103,6 @@ pub fn run_of_slot(slot_id: &str) -> Option<&str> {
 /// The event that reports a turn that has ended, but whose report cannot be read (HOST-10).
 ///
 /// `attempt_number` and `slot_id` are those of the effect that began the turn, so a run that has gone on absorbs it.
-#[must_use]
 pub fn unreadable_report(attempt_number: u32, slot_id: &str) -> Event {
     Event::TurnFinished(TurnReport {
         attempt_number,
@@ -137,18 +135,14 @@ impl Effect {
 
 impl Run {
     /// Whether an effect is to be performed now; `failed` are those of this run that are tried again later (HOST-7).
-    #[must_use]
     pub fn due(&self, effect: &Effect, failed: &[Effect]) -> EffectStatus {
         let perform = match &effect.action {
             Action::AcquireSlot { .. }
             | Action::StartTurn { .. }
             | Action::InjectReply { .. }
             | Action::SetTimer { .. } => {
-                if self.owed().is_some_and(|owed| owed.id == effect.id) {
-                    Perform::Now
-                } else {
-                    Perform::Never
-                }
+                let is_owed = self.owed().is_some_and(|owed| owed.id == effect.id);
+                if is_owed { Perform::Now } else { Perform::Never }
             }
             // The next turn in this slot would run beside the process that could not be ended (LIFE-7).
             Action::ReleaseSlot { slot_id } if failed.iter().any(|failed| failed.ends_process_in(slot_id)) => {
@@ -164,7 +158,6 @@ impl Run {
 
     /// What to do with an effect that has failed too often; `begun` says that it may have had a part of its consequences
     /// (HOST-8).
-    #[must_use]
     pub fn given_up(&self, effect: &Effect, begun: bool) -> RetriesExhausted {
         match &effect.action {
             Action::StartTurn { attempt_number, slot_id, .. } | Action::InjectReply { attempt_number, slot_id, .. }
@@ -187,7 +180,6 @@ impl Run {
 
     /// How to continue a run that was loaded after a restart (HOST-9). Before, everything of the run that is not in
     /// `keep` was given back or ended, and the slot it holds is held again.
-    #[must_use]
     pub fn after_restart(&self, found: RecoveryFacts) -> RecoveryPlan {
         let owed = self.owed();
         let Some(slot_id) = self.keep().process else {

@@ -19,7 +19,7 @@ pub(crate) use scanner::{Container, Member, Scanner, Shape};
 pub use serde_json::Value;
 #[cfg(feature = "streams")]
 pub(crate) use strings::string;
-pub use tape::Document;
+pub(crate) use tape::Document;
 #[cfg(feature = "streams")]
 pub(crate) use tape::Escapes;
 #[cfg(any(feature = "schema-engine", feature = "streams"))]
@@ -78,14 +78,12 @@ pub(crate) fn build(text: &str) -> Result<Value, JsonError> {
 }
 
 /// Data as JSON text, without white space and with the members of objects in the order of their fields.
-#[must_use]
 pub fn json_text<T: Serialize + ?Sized>(data: &T) -> String {
     // Our data has names for keys and finite numbers, so nothing can fail.
     serde_json::to_string(data).unwrap_or_default()
 }
 
 /// Reads JSON text for a binding, as strictly as everything else is read; none if it cannot be taken.
-#[must_use]
 pub fn parse_json(text: &str) -> Option<Value> {
     parse_value(text, MAX_DOCUMENT_DEPTH).ok()
 }

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "schema-engine")]
 mod cost;
-mod shared;
+pub(crate) mod shared;
 #[cfg(all(feature = "schema-engine", feature = "flat-documents"))]
 mod tape;
 #[cfg_attr(not(feature = "schema-engine"), path = "schema/no_validator.rs")]
@@ -14,10 +14,11 @@ mod tests;
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
+use self::shared::Shared;
 use self::validator::SchemaValidator;
 use crate::json::json_text;
 use crate::json::{self, Document, Map, Value};
@@ -39,6 +40,10 @@ struct Compiled {
     declared: Vec<String>,
     excludes_objects: bool,
 }
+
+static COMPILED: Shared<Compiled> = Shared::new();
+/// The last ones are kept alive: runs of one skill may come one after the other.
+static RECENT: Mutex<Vec<Arc<Compiled>>> = Mutex::new(Vec::new());
 
 /// One reason why a text is not a schema that can be used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -66,7 +71,6 @@ pub enum Check {
 
 impl Check {
     /// What came of listing the reasons why an instance does not fit; there may be none.
-    #[must_use]
     pub fn invalid(found: impl IntoIterator<Item = Violation>) -> Check {
         let mut violations = Vec::new();
         for violation in found {
@@ -93,7 +97,8 @@ impl OutputSchema {
             let message = format!("the schema has {} bytes, more than {}", text.len(), limits.schema_bytes);
             return Err(vec![SchemaProblem::new(Code::SchemaTooLarge, "", &message)]);
         }
-        if let Some(compiled) = shared::find(text, limits.json_depth) {
+        let is_same = |known: &Compiled| known.json_depth == limits.json_depth && known.text == text;
+        if let Some(compiled) = COMPILED.find(is_same) {
             return Ok(OutputSchema(compiled));
         }
         let invalid = |message: &str| vec![SchemaProblem::new(Code::SkillManifestInvalid, "", message)];
@@ -105,19 +110,21 @@ impl OutputSchema {
         let validator = SchemaValidator::compile(text, &schema)?;
         let (declared, excludes_objects) = lint(&schema);
         let (text, json_depth) = (text.to_owned(), limits.json_depth);
-        let compiled = Arc::new(Compiled { text, json_depth, validator, declared, excludes_objects });
-        shared::remember(&compiled);
+        let compiled = COMPILED.add(Compiled { text, json_depth, validator, declared, excludes_objects });
+        let mut recent = RECENT.lock().unwrap_or_else(PoisonError::into_inner);
+        if recent.len() == MAX_RECENT {
+            recent.remove(0);
+        }
+        recent.push(compiled.clone());
         Ok(OutputSchema(compiled))
     }
 
     /// The source text, as it was given.
-    #[must_use]
     pub fn text(&self) -> &str {
         &self.0.text
     }
 
     /// Checks an instance.
-    #[must_use]
     pub fn check(&self, instance: &Value) -> Check {
         if limits::depth(instance) > Limits::MAX_JSON_DEPTH {
             return Check::TooMuchWork;
@@ -140,13 +147,11 @@ impl OutputSchema {
     /// How much work a verdict on an instance is counted as, if it may be done: the measure by which the tests show that no
     /// schema makes a verdict explode.
     #[doc(hidden)]
-    #[must_use]
     pub fn counted_work(&self, instance: &Value) -> Option<u64> {
         self.0.validator.as_ref().and_then(|validator| validator.counted_work(instance))
     }
 
     /// Whether instances can be checked. They always can, unless this was built without the schema engine.
-    #[must_use]
     pub fn can_check(&self) -> bool {
         self.0.validator.is_some()
     }
@@ -201,7 +206,6 @@ impl<'de> Deserialize<'de> for OutputSchema {
 
 impl SchemaProblem {
     /// Text from outside is cut and made safe to show.
-    #[must_use]
     pub fn new(code: Code, path: &str, message: &str) -> SchemaProblem {
         SchemaProblem { code, path: shown(path, PATH_BYTES), message: shown(message, MESSAGE_BYTES) }
     }
@@ -209,7 +213,6 @@ impl SchemaProblem {
 
 impl Violation {
     /// Text from outside is cut and made safe to show.
-    #[must_use]
     pub fn new(instance_path: &str, schema_path: &str, message: &str) -> Violation {
         Violation {
             instance_path: shown(instance_path, PATH_BYTES),
@@ -252,6 +255,7 @@ fn shown(text: &str, bytes: usize) -> String {
     head(&display_text(head(text, bytes)), bytes).to_owned()
 }
 
+const MAX_RECENT: usize = 16;
 const MAX_VIOLATIONS: usize = 20;
 const MESSAGE_BYTES: usize = 200;
 const PATH_BYTES: usize = 500;

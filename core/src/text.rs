@@ -5,7 +5,6 @@ use std::borrow::Cow;
 /// The text with terminal escapes, control and bidi characters made visible, for logs, terminals and messages.
 ///
 /// Line breaks and tabs stay; everything else that does not print is written as `\u{1b}`.
-#[must_use]
 pub fn display_text(text: &str) -> Cow<'_, str> {
     // Nearly every text is made of plain characters, and that is seen many bytes at a time.
     let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t'));
@@ -28,30 +27,10 @@ pub(crate) fn head(text: &str, bytes: usize) -> &str {
     text.get(..text.floor_char_boundary(bytes)).unwrap_or_default()
 }
 
-/// The same of a text that may be its own, which is not copied for it.
-#[cfg(feature = "streams")]
-pub(crate) fn head_of(text: Cow<'_, str>, bytes: usize) -> Cow<'_, str> {
-    match text {
-        Cow::Borrowed(text) => Cow::Borrowed(head(text, bytes)),
-        Cow::Owned(mut text) => {
-            text.truncate(text.floor_char_boundary(bytes));
-            Cow::Owned(text)
-        }
-    }
-}
-
 /// The longest end of `text` with at most `bytes` bytes.
 pub(crate) fn tail(text: &str, bytes: usize) -> &str {
     let start = text.ceil_char_boundary(text.len().saturating_sub(bytes));
     text.get(start..).unwrap_or_default()
-}
-
-/// Writes a number at the end of a text. Every step has some, and the general way takes four times as long.
-pub(crate) fn push_number(text: &mut String, number: u64) {
-    if number >= 10 {
-        push_number(text, number / 10);
-    }
-    text.push(char::from(b'0' + u8::try_from(number % 10).unwrap_or_default()));
 }
 
 /// A value from outside as it may stand in a message: quoted, on one line, short.

@@ -24,7 +24,7 @@ pub use decision::{
     Verdict, Violation,
 };
 pub use effect::{Action, Effect, Notification, ResumeFrom};
-pub use event::{DONE_MARKER, Event, Message, Origin, Reply, TurnReport, Usage};
+pub use event::{DONE_MARKER, DecidedTurn, Event, Message, Origin, Reply, TurnReport, Usage};
 pub use interaction::{
     ChoiceOption, FreeForm, InteractionKind, InteractionRecord, PendingInteraction, Question, ResolutionMode,
 };

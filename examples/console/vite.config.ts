@@ -1,6 +1,15 @@
+import { codes } from 'turnlatch';
 import { defineConfig } from 'vite';
 
+/** The slim core has no sentences about codes. Here they are data, read from the full one. */
+const tableOfCodes = {
+	name: 'table-of-codes',
+	resolveId: (id: string) => (id === 'virtual:codes' ? '\0codes' : undefined),
+	load: (id: string) => (id === '\0codes' ? `export default ${JSON.stringify(codes())}` : undefined),
+};
+
 export default defineConfig({
+	plugins: [tableOfCodes],
 	base: './',
 	build: {
 		target: 'es2023',

@@ -11,7 +11,6 @@ fn main() -> ExitCode {
     let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["wasm"] => wasm::package(),
         ["wasm", "--slim"] => wasm::slim(),
-        ["wasm", "--breakable"] => wasm::breakable(),
         ["wasm", "--limit"] => wasm::limit(),
         ["types"] => types::write(),
         ["types", "--check"] => types::check(),
@@ -26,4 +25,4 @@ fn main() -> ExitCode {
     }
 }
 
-const USAGE: &str = "usage: cargo run --package xtask -- wasm [--slim | --breakable | --limit] | types [--check]";
+const USAGE: &str = "usage: cargo run --package xtask -- wasm [--slim | --limit] | types [--check]";

@@ -61,21 +61,6 @@ const SLIM: Form = Form {
     profile: &[],
     flags: FOR_OLD_BROWSERS,
 };
-/// With ways to break it, for tests alone: what holds a broken instance is the same in every build, and this one is made
-/// in a minute. It panics as Node's does.
-const BREAKABLE: Form = Form {
-    name: "wasm-breakable",
-    extra: &["--no-default-features", "--features", "slim,breakable,streams,panic-messages"],
-    profile: &[],
-    flags: FOR_NODE,
-};
-/// The same, and it panics as those for browsers do.
-const BREAKABLE_SMALL: Form = Form {
-    name: "wasm-breakable-small",
-    extra: &["--no-default-features", "--features", "slim,breakable,streams"],
-    profile: &[],
-    flags: FOR_OLD_BROWSERS,
-};
 /// The unrolled form of digests is some kilobytes longer, and digests are short here.
 const COMPACT_DIGESTS: &str = "--cfg=sha2_backend_soft=\"compact\"";
 const SIXTEEN_AT_ONCE: &str = "-Ctarget-feature=+simd128";
@@ -94,14 +79,6 @@ pub(crate) fn package() -> Result<(), String> {
 /// A message, if a tool fails.
 pub(crate) fn slim() -> Result<(), String> {
     build(&SLIM)
-}
-
-/// The builds for tests of broken instances.
-///
-/// # Errors
-/// A message, if a tool fails.
-pub(crate) fn breakable() -> Result<(), String> {
-    build_all([BREAKABLE, BREAKABLE_SMALL])
 }
 
 /// The limit that `make bench` measures the form for Node beside: compiled as that is, and on what it has compiled.
@@ -137,7 +114,7 @@ fn build(form: &Form) -> Result<(), String> {
         .typescript(true)
         .remove_name_section(true)
         .remove_producers_section(true)
-        // A broken instance is replaced by a fresh one of the same module.
+        // For `reset()`: after a panic, a fresh instance of the same module replaces the broken one.
         .reset_state_function(true)
         .web(true)
         .and_then(|bindgen| bindgen.generate(&part))
@@ -210,8 +187,6 @@ fn rust_flags(flags: &Flags) -> Result<String, String> {
         remap(&cargo_home(), "crates"),
         remap(&sysroot, "rust"),
         remap(&repository(), "turnlatch"),
-        // Where the stack was before a call is what has to be put back when the call did not return.
-        "-Clink-arg=--export=__stack_pointer".to_owned(),
     ];
     Ok(all.into_iter().chain(own).collect::<Vec<_>>().join("\x1f"))
 }

@@ -54,7 +54,7 @@ export function turnlatch({ admit, Journal, Run }, skill) {
 			}
 		}
 		run.free();
-		return journal.toJson();
+		return journal.serialize();
 	}
 
 	const measures = {
@@ -92,14 +92,14 @@ export function turnlatch({ admit, Journal, Run }, skill) {
 		snapshot: () => {
 			const run = waitingRun('r1');
 			return repeated(
-				() => run.toJson(),
+				() => run.snapshot(),
 				(text) => text.length,
 			);
 		},
 		restore: () => {
-			const snapshot = waitingRun('r1').toJson();
+			const snapshot = waitingRun('r1').snapshot();
 			return repeated(
-				() => Run.fromJson(snapshot),
+				() => Run.restore(snapshot),
 				(run) => run.status,
 				free,
 			);
@@ -108,7 +108,7 @@ export function turnlatch({ admit, Journal, Run }, skill) {
 			const plan = planOf('r1');
 			const text = longJournal(plan);
 			return repeated(
-				() => Run.replay(plan, Journal.fromJson(text)),
+				() => replay(plan, Journal.restore(text)),
 				([run]) => run.revision,
 				([run]) => run.free(),
 			);

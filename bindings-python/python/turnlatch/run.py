@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import copyreg
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, cast
 
 from . import _core, types
 from .errors import EventRejectedError
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    Model = TypeVar("Model", default=Any)
+else:
+    from typing import TypeVar
+
+    Model = TypeVar("Model")
+
 Time = int | datetime
 """Milliseconds since the Unix epoch, or a datetime that knows its time zone."""
+
+Plan = _core.Plan
+Entry = _core.Entry
+Journal = _core.Journal
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
@@ -21,43 +35,45 @@ def to_millis(now: Time) -> int:
     """Milliseconds since the epoch. A datetime without a time zone is refused: nobody can know what it means."""
     if isinstance(now, datetime):
         if now.tzinfo is None or now.utcoffset() is None:
-            raise ValueError("a datetime needs a time zone, for example datetime.now(timezone.utc)")
+            raise ValueError(f"`now` needs a time zone, as datetime.now(timezone.utc) has one; {now!r} has none")
         return (now - _EPOCH) // timedelta(milliseconds=1)
     return now
 
 
-@dataclass(frozen=True, slots=True)
-class Skill:
-    """What a skill declares: its ``runner.json`` and its schemas. Text is taken as it is, a dict as its JSON text."""
+@dataclass(frozen=True)
+class Skill(Generic[Model]):
+    """What a skill declares: its ``runner.json`` and its schemas. Text is taken as it is, a dict as its JSON text.
+
+    ``output`` is a pydantic model in place of an ``output_schema``: its JSON Schema decides about turns, and
+    :meth:`parse` makes an instance of a result. The model's own validators do not decide about a run."""
 
     runner: str | types.RunnerManifest
     output_schema: str | Mapping[str, Any] | bool | None = None
     input_schema: str | Mapping[str, Any] | bool | None = None
     parameter_schema: str | Mapping[str, Any] | bool | None = None
+    output: type[Model] | None = field(default=None, kw_only=True)
+    _model_schema: Mapping[str, Any] | None = field(default=None, init=False, repr=False, compare=False)
 
+    def __post_init__(self) -> None:
+        if self.output is None:
+            return
+        if self.output_schema is not None:
+            raise TypeError("a skill has an `output_schema` or an `output` model, not both")
+        json_schema: Any = getattr(self.output, "model_json_schema", None)
+        if not isinstance(cast("object", self.output), type) or json_schema is None:
+            raise TypeError(f"`output` is a pydantic model class, found {self.output!r}")
+        object.__setattr__(self, "_model_schema", json_schema())
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """An admitted run's settings."""
-
-    _core: _core.Plan
-
-    @property
-    def run_id(self) -> str:
-        """The run's id."""
-        return self._core.run_id
-
-    @property
-    def warnings(self) -> list[types.Note]:
-        """What admission warned of."""
-        return cast("list[types.Note]", self._core.to_dict()["warnings"])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Every setting, as a snapshot holds it."""
-        return self._core.to_dict()
-
-
-Entry = _core.Entry
+    def parse(self, view: types.StatusView) -> Model:
+        """An instance of the ``output`` model, from the view of a run that has succeeded. What the model itself finds
+        wrong raises pydantic's ``ValidationError``."""
+        model = cast("Any", self.output)
+        if model is None:
+            raise TypeError("the skill has no `output` model")
+        text = view.get("data_text")
+        if text is None:
+            raise ValueError(f"run {view['run_id']} is {view['status']}: there is no result to parse")
+        return cast("Model", model.model_validate_json(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,36 +83,31 @@ class Transition:
     effects: list[types.Effect]
     receipt: types.Receipt | None
     entry: Entry | None
-    _observation: _core.Observation | None = field(default=None, repr=False, compare=False)
+    _observation: _core.Observation | types.Observation | None = field(default=None, repr=False, compare=False)
+
+    # It is frozen, but what it holds is not.
+    __hash__ = None  # type: ignore[assignment]  # pyright: ignore
 
     @property
     def observation(self) -> types.Observation | None:
-        """What is worth measuring of it, without a word of a user or an agent; ``None`` if the event was ignored.
+        """The metrics of the step, without a word of a user or an agent; ``None`` if the event was ignored.
         Pass it on once the run is saved."""
-        return None if self._observation is None else cast("types.Observation", self._observation.to_dict())
+        held = self._observation
+        return cast("types.Observation", held.to_dict()) if isinstance(held, _core.Observation) else held
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Transition, (self.effects, self.receipt, self.entry, self.observation)
 
 
 def admit(
-    manifest: Skill,
-    request: str | types.RunRequest,
+    skill: Skill[Any],
+    request: str | bytes | types.RunRequest,
     *,
     engines: Iterable[str],
     limits: types.Limits | None = None,
 ) -> Plan:
     """Makes a plan of a skill and a request, or raises :class:`turnlatch.AdmissionError` with every problem."""
-    if isinstance(engines, str):
-        raise TypeError("engines is a list of names, not one text")
-    return Plan(
-        _core.admit(
-            _text(manifest.runner),
-            _text(request),
-            list(engines),
-            _optional_text(manifest.output_schema),
-            _optional_text(manifest.input_schema),
-            _optional_text(manifest.parameter_schema),
-            limits,
-        )
-    )
+    return _core.admit(_declared(skill), request, _host(engines, limits))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,29 +119,40 @@ class Job:
     request: str
 
 
-def read_job(body: str, run_id: str) -> Job:
+def read_job(body: str | bytes, run_id: str) -> Job:
     """Reads the body of a request for a new run, or raises :class:`turnlatch.AdmissionError`. ``run_id`` is for a
     client that has chosen none."""
-    return Job(*_core.read_job(_text(body), run_id))
+    return Job(*_core.read_job(body, run_id))
 
 
-def request_event(kind: Literal["reply", "cancel"], body: str) -> types.RunEvent:
+def request_event(kind: Literal["reply", "cancel"], body: str | bytes) -> types.RunEvent:
     """Reads the body of a request to a run as its event, or raises :class:`turnlatch.EventRejectedError`."""
-    return cast("types.RunEvent", _core.request_event(kind, _text(body)))
+    return cast("types.RunEvent", _core.request_event(kind, body))
 
 
 def describe_skill(
-    manifest: Skill, *, engines: Iterable[str], limits: types.Limits | None = None
+    skill: Skill[Any], *, engines: Iterable[str], limits: types.Limits | None = None
 ) -> types.SkillView:
     """What can be asked of a skill, without a request."""
-    schemas = (manifest.output_schema, manifest.input_schema, manifest.parameter_schema)
-    output_schema, input_schema, parameter_schema = map(_optional_text, schemas)
-    texts = (output_schema, input_schema, parameter_schema)
-    return cast("types.SkillView", _core.describe_skill(_text(manifest.runner), list(engines), texts, limits))
+    return cast("types.SkillView", _core.describe_skill(_declared(skill), _host(engines, limits)))
+
+
+def _declared(skill: Skill[Any]) -> tuple[Any, list[Any]]:
+    if not isinstance(cast("object", skill), Skill):
+        raise TypeError(f"expected a Skill, found {type(skill).__name__}")
+    output_schema = skill.output_schema if skill.output is None else skill._model_schema
+    return skill.runner, [output_schema, skill.input_schema, skill.parameter_schema]
+
+
+def _host(engines: Iterable[str], limits: types.Limits | None) -> tuple[list[str], types.Limits | None]:
+    if isinstance(engines, str):
+        raise TypeError("`engines` is a list of names, not one string")
+    return list(engines), limits
 
 
 class Run:
-    """One execution of a skill for one request. Safe to use from several threads."""
+    """One execution of a skill for one request. Safe to use from several threads. Runs are equal if their snapshots
+    are. A run changes, so it is not hashable."""
 
     __slots__ = ("_core",)
 
@@ -141,33 +163,15 @@ class Run:
     @classmethod
     def create(cls, plan: Plan, now: Time) -> tuple[Run, Transition]:
         """Makes a run of an admitted plan. It is queued and asks for its first slot."""
-        run, applied = _core.Run.create(plan._core, to_millis(now))
+        if not isinstance(cast("object", plan), Plan):
+            raise TypeError(f"expected a Plan, which `admit` returns, found {type(plan).__name__}")
+        run, applied = _core.Run.create(plan, to_millis(now))
         return cls(run), Transition(*applied)
 
     @classmethod
-    def from_json(cls, snapshot: str) -> Run:
+    def from_json(cls, snapshot: str | bytes) -> Run:
         """Reads a snapshot back, or raises :class:`turnlatch.LoadError`."""
         return cls(_core.Run.restore(snapshot))
-
-    @classmethod
-    def first(cls, plan: Plan, line: str) -> tuple[Run, types.TimelineEntry]:
-        """Makes a run again from its plan and the first line of its journal; :meth:`follow` takes the others."""
-        run, step = cls.first_json(plan, line)
-        return run, cast("types.TimelineEntry", json.loads(step))
-
-    @classmethod
-    def first_json(cls, plan: Plan, line: str) -> tuple[Run, str]:
-        """The same with the step as JSON text: what to send to a client."""
-        run, step = _core.Run.first(plan._core, line)
-        return cls(run), step
-
-    def follow(self, line: str) -> types.TimelineEntry:
-        """Does what the next line of the journal says was done, or raises :class:`turnlatch.LoadError`."""
-        return cast("types.TimelineEntry", json.loads(self.follow_json(line)))
-
-    def follow_json(self, line: str) -> str:
-        """The same with the step as JSON text: what to send to a client."""
-        return self._core.follow(line)
 
     def to_json(self) -> str:
         """The run as canonical JSON text: the same run gives the same text, in every language."""
@@ -186,6 +190,11 @@ class Run:
     def __reduce__(self) -> tuple[Any, tuple[str]]:
         return Run.from_json, (self.to_json(),)
 
+    def __eq__(self, other: object) -> bool:
+        return self.to_json() == other.to_json() if isinstance(other, Run) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # pyright: ignore
+
     def snapshot(self) -> dict[str, Any]:
         """The run as data."""
         return cast("dict[str, Any]", json.loads(self._core.snapshot()))
@@ -195,16 +204,16 @@ class Run:
         :class:`turnlatch.EventRejectedError` for a malformed event and leaves the run as it was."""
         at = to_millis(now)
         try:
-            return Transition(*self._core.apply(event, at))
+            return Transition(*self._core.apply(at, event))
         except EventRejectedError as rejected:
             self._observe(rejected, event, at)
             raise
 
-    def apply_json(self, event: str, now: Time) -> Transition:
+    def apply_json(self, event: str | bytes, now: Time) -> Transition:
         """Applies one event given as JSON text."""
         at = to_millis(now)
         try:
-            return Transition(*self._core.apply_json(event, at))
+            return Transition(*self._core.apply_json(at, event))
         except EventRejectedError as rejected:
             self._observe(rejected, _read_or_none(event), at)
             raise
@@ -241,12 +250,12 @@ class Run:
     @property
     def run_id(self) -> str:
         """The run's id."""
-        return self._core.run_id
+        return self._core.plan.run_id
 
     @property
     def plan(self) -> Plan:
         """The settings it was admitted with."""
-        return Plan(self._core.plan)
+        return self._core.plan
 
     @property
     def status(self) -> types.Status:
@@ -275,27 +284,27 @@ class Run:
 
     def status_view(self) -> types.StatusView:
         """The run as a client sees it."""
-        return cast("types.StatusView", json.loads(self._core.status_view()))
+        return cast("types.StatusView", self._core.status_view(False))
 
     def status_view_json(self) -> str:
         """The same as JSON text, exact to the last digit: what to send to a client."""
-        return self._core.status_view()
+        return cast("str", self._core.status_view(True))
 
     def pending_view(self) -> types.PendingView:
         """The pending question as a client sees it, or ``None`` in its place."""
-        return cast("types.PendingView", json.loads(self._core.pending_view()))
+        return cast("types.PendingView", self._core.pending_view(False))
 
     def pending_view_json(self) -> str:
         """The same as JSON text: what to send to a client."""
-        return self._core.pending_view()
+        return cast("str", self._core.pending_view(True))
 
     def history(self) -> list[types.InteractionRecord]:
         """Every question that came to its end, in order."""
-        return cast("list[types.InteractionRecord]", json.loads(self._core.history()))
+        return cast("list[types.InteractionRecord]", self._core.history(False))
 
     def history_json(self) -> str:
         """The same as JSON text: what to send to a client."""
-        return self._core.history()
+        return cast("str", self._core.history(True))
 
     def outstanding(self) -> types.PendingEffects:
         """What the host still owes, and what the run may still own: for the time after a crash. The effect that begins
@@ -321,11 +330,11 @@ class Run:
 
     def explain(self) -> types.Explanation:
         """Why the run is where it is."""
-        return cast("types.Explanation", json.loads(self._core.explain()))
+        return cast("types.Explanation", self._core.explain(False))
 
     def explain_json(self) -> str:
         """The same as JSON text: what to send to a client."""
-        return self._core.explain()
+        return cast("str", self._core.explain(True))
 
     def why_not(self, target: types.Status) -> types.WhyNot:
         """What keeps the run from a status."""
@@ -335,71 +344,55 @@ class Run:
         return f"<turnlatch.Run {self.run_id} {self.status} revision {self.revision}>"
 
 
-class Journal:
-    """What happened to a run, in order and chained; it replays to the same run and the same effects."""
+class Replayer:
+    """Makes a run again from the lines of its journal, one by one, and says what each of them did.
+
+    The chain is not checked: lines that may have been changed are read with :meth:`Journal.from_lines` first."""
 
     __slots__ = ("_core",)
 
     def __init__(self, plan: Plan) -> None:
-        self._core = _core.Journal(plan._core)
+        self._core = _core.Replayer(plan)
 
-    @classmethod
-    def from_json(cls, text: str) -> Journal:
-        """Reads a journal back, or raises :class:`turnlatch.LoadError`."""
-        return cls._of(_core.Journal.from_json(text))
+    @property
+    def run(self) -> Run | None:
+        """A copy of the run after the last line; ``None`` before the first."""
+        run = self._core.run
+        return None if run is None else Run(run)
 
-    @classmethod
-    def from_lines(cls, run_id: str, lines: Sequence[str]) -> Journal:
-        """Reads a journal back from the texts of its entries (:meth:`Entry.encode_chained`)."""
-        return cls._of(_core.Journal.from_lines(run_id, list(lines)))
+    def next(self, line: str | bytes) -> types.TimelineEntry:
+        """Replays the next line, or raises :class:`turnlatch.LoadError` and leaves the run as it was."""
+        return cast("types.TimelineEntry", self._core.next(line, False))
 
-    @classmethod
-    def _of(cls, core: _core.Journal) -> Journal:
-        journal = cls.__new__(cls)
-        journal._core = core
-        return journal
-
-    def push(self, entry: Entry) -> None:
-        """Appends what :meth:`Run.apply` gave."""
-        self._core.push(entry)
-
-    def to_json(self) -> str:
-        """The journal as JSON text."""
-        return self._core.to_json()
-
-    def lines(self) -> list[str]:
-        """The texts of its entries."""
-        return self._core.lines()
-
-    def __len__(self) -> int:
-        return len(self._core)
+    def next_json(self, line: str | bytes) -> str:
+        """The same as JSON text: what to send to a client."""
+        return cast("str", self._core.next(line, True))
 
 
 def replay(plan: Plan, journal: Journal) -> tuple[Run, list[list[types.Effect]]]:
-    """Makes a run again from its plan and journal, and gives every effect it told on the way."""
-    run, effects = journal._core.replay(plan._core)
+    """Makes a run again from its plan and journal, and gives every effect it emitted on the way."""
+    run, effects = journal.replay(plan)
     return Run(run), effects
 
 
 def record_json(plan: Plan, journal: Journal) -> str:
     """A journal together with its plan as JSON text: it can be replayed by itself."""
-    return journal._core.to_record(plan._core)
+    return journal.to_record(plan)
 
 
-def read_record(text: str) -> tuple[Plan, Journal]:
+def read_record(text: str | bytes) -> tuple[Plan, Journal]:
     """Reads a record back, or raises :class:`turnlatch.LoadError`."""
-    plan, journal = _core.Journal.from_record(text)
-    return Plan(plan), Journal._of(journal)
+    return Journal.from_record(text)
 
 
 def evaluate_turn(plan: Plan, report: types.TurnReport) -> types.Evaluation:
     """Judges one turn by itself: the gate alone, without a run."""
-    return cast("types.Evaluation", _core.evaluate_turn(plan._core, report))
+    return cast("types.Evaluation", _core.evaluate_turn(plan, report))
 
 
 def append_instructions(skill: str, mode: types.ExecutionMode, plan: Plan | None = None) -> str:
     """The skill's text with the instructions for this mode at its end, and the plan's output schema and artifacts."""
-    return _core.append_instructions(skill, mode, None if plan is None else plan._core)
+    return _core.append_instructions(skill, mode, plan)
 
 
 def codes() -> list[types.CodeInfo]:
@@ -422,14 +415,6 @@ def display_text(text: str) -> str:
     return _core.display_text(text)
 
 
-def _text(document: str | Mapping[str, Any] | bool) -> str:
-    """A document as text. Data is written as the core writes it: a plan holds the same text in every language."""
-    if not isinstance(document, str):
-        document = json.dumps(document, default=_members, ensure_ascii=False, separators=(",", ":"))
-    # Half of a surrogate pair is no text; as an escape it reaches the core, which refuses it by its code.
-    return document.encode(errors="backslashreplace").decode()
-
-
 def _read_or_none(text: object) -> Any:
     """What a text says, if it says anything."""
     try:
@@ -438,11 +423,19 @@ def _read_or_none(text: object) -> Any:
         return None
 
 
-def _members(document: object) -> dict[str, Any]:
-    if isinstance(document, Mapping):
-        return dict(cast("Mapping[str, Any]", document))
-    raise TypeError(f"expected JSON data, found {type(document).__name__}")
+def _plan_from_dict(data: dict[str, Any]) -> Plan:
+    return Plan.from_dict(data)
 
 
-def _optional_text(document: str | Mapping[str, Any] | bool | None) -> str | None:
-    return None if document is None else _text(document)
+def _entry_from_dict(data: dict[str, Any]) -> Entry:
+    return Entry.from_dict(data)
+
+
+def _journal_from_json(text: str) -> Journal:
+    return Journal.from_json(text)
+
+
+# How `pickle` and `copy` make them again.
+copyreg.pickle(Plan, lambda plan: (_plan_from_dict, (plan.to_dict(),)))
+copyreg.pickle(Entry, lambda entry: (_entry_from_dict, (entry.to_dict(),)))
+copyreg.pickle(Journal, lambda journal: (_journal_from_json, (journal.to_json(),)))

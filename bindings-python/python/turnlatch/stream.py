@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -11,7 +10,7 @@ from . import _core, types
 
 def decode_stream(stream: types.TurnStream | Mapping[str, Any]) -> types.Decoded:
     """What a whole stream says, or :class:`turnlatch.EventRejectedError`."""
-    return cast("types.Decoded", json.loads(_core.decode_stream(stream)))
+    return cast("types.Decoded", _core.decode_stream(stream))
 
 
 class StreamDecoder:
@@ -40,7 +39,7 @@ class StreamDecoder:
     def feed(self, data: bytes | bytearray) -> types.Progress:
         """Takes the next bytes of stdout, cut anywhere, and says what they brought. When ``turn_over``, call
         :meth:`finish`, and then feed again, also nothing: the bytes may have held more than that turn."""
-        return cast("types.Progress", json.loads(self._core.feed(data)))
+        return cast("types.Progress", self._core.feed(data))
 
     def prompt(self, text: str) -> str:
         """What to write to the process to give it a prompt, or a reply."""
@@ -49,4 +48,4 @@ class StreamDecoder:
     def finish(self, stderr: str = "", exit_code: int | None = None) -> types.Decoded:
         """What the turn says, now that it is over; without ``exit_code`` the process lives on, or was ended by its
         host. The decoder of a sticky process is then ready for the next turn."""
-        return cast("types.Decoded", json.loads(self._core.finish(stderr, exit_code)))
+        return cast("types.Decoded", self._core.finish(stderr, exit_code))

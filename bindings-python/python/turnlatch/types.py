@@ -537,6 +537,8 @@ class _TurnReportBase(TypedDict):
     """The slot it ran in; distinguishes a retried turn from the one before it."""
     failure_reason: NotRequired[OpenCode]
     """Why the turn failed, as a code such as `TIMEOUT` or `AUTH_REQUIRED`, whatever the exit code was."""
+    text_bytes: NotRequired[int]
+    """The size of the whole text in bytes, where only its end stands in `text` (OUT-12)."""
     session_handle: NotRequired[str]
     """An opaque handle by which the host can resume the agent's session."""
     artifacts: NotRequired[list[str]]
@@ -555,7 +557,7 @@ class TextTurnReport(_TurnReportBase):
     output: NotRequired[Absent]
     messages: NotRequired[Absent]
     text: str
-    """The assistant's text."""
+    """The assistant's text. Of one over the limit the last `prompt_bytes` bytes are enough, with `text_bytes`."""
     stream: NotRequired[Absent]
 
 
@@ -628,6 +630,8 @@ class _TurnFinishedBase(TypedDict):
     """The slot it ran in; distinguishes a retried turn from the one before it."""
     failure_reason: NotRequired[OpenCode]
     """Why the turn failed, as a code such as `TIMEOUT` or `AUTH_REQUIRED`, whatever the exit code was."""
+    text_bytes: NotRequired[int]
+    """The size of the whole text in bytes, where only its end stands in `text` (OUT-12)."""
     session_handle: NotRequired[str]
     """An opaque handle by which the host can resume the agent's session."""
     artifacts: NotRequired[list[str]]
@@ -646,7 +650,7 @@ class TextTurnFinished(_TurnFinishedBase):
     output: NotRequired[Absent]
     messages: NotRequired[Absent]
     text: str
-    """The assistant's text."""
+    """The assistant's text. Of one over the limit the last `prompt_bytes` bytes are enough, with `text_bytes`."""
     stream: NotRequired[Absent]
 
 

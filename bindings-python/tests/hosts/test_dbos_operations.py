@@ -32,7 +32,7 @@ def test_a_waiting_run_goes_on_under_the_version_that_takes_its_reply(place: dic
     drive(place, tmp_path, answer, application_version="new")
 
 
-def test_what_ends_with_a_cancel_or_with_the_engine_is_no_error_in_the_log(place: dict[str, Any], tmp_path: Path) -> None:
+def test_what_a_cancel_or_the_engine_ends_is_no_error_in_the_log(place: dict[str, Any], tmp_path: Path) -> None:
     logged = BufferingHandler(capacity=10)
 
     async def log(_: DbosDriver) -> None:

@@ -1,7 +1,7 @@
 /** The entry `turnlatch/indexeddb`: a store in the browser's own database, for local snapshots. */
 
 import { RunNotFoundError, type Store, StoreConflictError } from '../driver/index.js';
-import { type Entry, Journal } from '../public.js';
+import { encodeChained, Journal } from '../public.js';
 
 interface Kept {
 	runId: string;
@@ -43,22 +43,22 @@ export class IndexedDbStore implements Store {
 	}
 
 	/** Keeps a new run and its first journal line. */
-	async create(runId: string, snapshot: string, entry: Entry): Promise<void> {
-		const line = entry.encodeChained(runId);
+	async create(runId: string, snapshot: string, entry: string): Promise<void> {
+		const line = encodeChained(entry, runId);
 		await this.#transaction('readwrite', async (stores) => {
 			if ((await answer(stores.runs.getKey(runId))) !== undefined) {
 				throw new StoreConflictError('RUN_EXISTS', `there is a run ${runId} already`);
 			}
 			const last = await answer(stores.runs.index('number').openKeyCursor(null, 'prev'));
 			const number = last === null ? 1 : (last.key as number) + 1;
-			const kept: Kept = { runId, snapshot, revision: entry.revision, ended: false, number };
+			const kept: Kept = { runId, snapshot, revision: 1, ended: false, number };
 			stores.runs.add(kept);
-			stores.journal.add({ runId, revision: entry.revision, line });
+			stores.journal.add({ runId, revision: 1, line });
 		});
 	}
 
 	/** Keeps a run's next state and its journal line. */
-	async save(runId: string, expectedRevision: number, snapshot: string, entry: Entry, ended: boolean): Promise<void> {
+	async save(runId: string, expectedRevision: number, snapshot: string, entry: string, ended: boolean): Promise<void> {
 		await this.#transaction('readwrite', async (stores) => {
 			const kept = await keptIn(stores, runId);
 			if (kept.revision !== expectedRevision) {
@@ -66,8 +66,9 @@ export class IndexedDbStore implements Store {
 				throw new StoreConflictError('STORE_CONFLICT', message);
 			}
 			const { line } = (await answer(stores.journal.get([runId, expectedRevision]))) as { line: string };
-			stores.runs.put({ ...kept, snapshot, revision: entry.revision, ended });
-			stores.journal.add({ runId, revision: entry.revision, line: entry.encodeChained(runId, line) });
+			const revision = expectedRevision + 1;
+			stores.runs.put({ ...kept, snapshot, revision, ended });
+			stores.journal.add({ runId, revision, line: encodeChained(entry, runId, line) });
 		});
 	}
 

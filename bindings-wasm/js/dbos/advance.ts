@@ -67,7 +67,7 @@ export class Advance {
 		return this.#certainly(async (db, save) => {
 			const line = await this.#tables.insert(db, kept, entry);
 			await beside?.(db);
-			save({ runId: kept.runId, revision: entry.revision, line });
+			save({ runId: kept.runId, revision: kept.revision, line });
 			return { runId: kept.runId, run, applied, withdrawn: await this.#enqueue(db, kept.runId, applied, now) };
 		});
 	}
@@ -77,7 +77,7 @@ export class Advance {
 		return this.#certainly(async (db, save) => {
 			const snapshot = await this.#tables.locked(db, runId);
 			if (hold !== undefined) await this.#tables.check(db, hold);
-			return this.#apply(db, Run.fromJson(snapshot), step, save);
+			return this.#apply(db, Run.restore(snapshot), step, save);
 		});
 	}
 
@@ -88,7 +88,7 @@ export class Advance {
 	grant(runId: string, hold: Hold, slots: number): Promise<Granted | undefined> {
 		const event: RunEvent = { type: 'slot_granted', slot_id: hold.slotId };
 		return this.#certainly(async (db, save) => {
-			const before = Run.fromJson(await this.#tables.locked(db, runId));
+			const before = Run.restore(await this.#tables.locked(db, runId));
 			// Asked under the run's lock: who takes the workflow over from here on is granted the slot after this.
 			if ((await this.#enqueuer.carrier(hold.slotId)) !== hold.executorId) throw new Displaced();
 			if (wants(before, event, this.#clock())) {
@@ -182,8 +182,9 @@ export class Advance {
 		const { runId } = run;
 		const { entry } = applied;
 		if (entry === undefined) return { runId, run, applied, withdrawn: [] };
-		const line = await this.#tables.update(db, keptOf(run), entry);
-		save({ runId, revision: entry.revision, line });
+		const kept = keptOf(run);
+		const line = await this.#tables.update(db, kept, entry);
+		save({ runId, revision: kept.revision, line });
 		return { runId, run, applied, withdrawn: await this.#enqueue(db, runId, applied, now) };
 	}
 
@@ -234,7 +235,7 @@ function wants(run: Run, grant: RunEvent & { slot_id: string }, now: number): bo
 
 /** Whether the run has the slot, or has asked for it, as the core says. */
 function keepsSlot(snapshot: string, slotId: string): boolean {
-	const run = Run.fromJson(snapshot);
+	const run = Run.restore(snapshot);
 	try {
 		return run.outstanding().keep.slot_id === slotId;
 	} finally {
@@ -248,7 +249,8 @@ export function telling(event: RunEvent): Step {
 }
 
 function keptOf(run: Run): Kept {
-	return { runId: run.runId, snapshot: run.toJson(), status: run.status, ended: run.ended };
+	const { runId, revision, status, ended } = run;
+	return { runId, revision, snapshot: run.snapshot(), status, ended };
 }
 
 async function patiently<T>(work: () => Promise<T>): Promise<T> {

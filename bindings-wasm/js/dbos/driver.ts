@@ -3,6 +3,7 @@
 
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { closingAfterPanic } from '../driver/host.js';
 import type { RetryPolicy } from '../driver/index.js';
 import {
 	type Clock,
@@ -16,6 +17,7 @@ import {
 	type Processes,
 } from '../driver/index.js';
 import {
+	CorePanickedError,
 	EventRejectedError,
 	Journal,
 	type JsonInput,
@@ -92,6 +94,7 @@ export class DbosDriver {
 	#engine: Engine | undefined;
 	#opening = false;
 	#closed = false;
+	#panic: CorePanickedError | undefined;
 
 	constructor(options: DbosOptions) {
 		const { databaseUrl, processes, slots = 1, works = true, executorId = hostname() } = options;
@@ -120,7 +123,7 @@ export class DbosDriver {
 		const unused = { slots: new LocalSlots(1), timers: new LocalTimers(), store: new MemoryStore() };
 		const told = {
 			...(clock && { clock }),
-			...(onError && { onError }),
+			onError: closingAfterPanic(onError, (panic) => this.#closeIfPanicked(panic)),
 			...(onObservation && { onObservation }),
 			...(retry && { retry }),
 		};
@@ -191,7 +194,7 @@ export class DbosDriver {
 	/** The run as it is saved, to be read. Throws `RunNotFoundError` if there is none. */
 	async run(runId: string): Promise<Run> {
 		const office = this.#opened();
-		return Run.fromJson(await office.read((db) => office.tables.snapshot(db, runId)));
+		return Run.restore(await office.read((db) => office.tables.snapshot(db, runId)));
 	}
 
 	/** The run as a client sees it. */
@@ -270,6 +273,7 @@ export class DbosDriver {
 		const office = this.#opened();
 		const advanced = await office.advance.change(runId, step).catch((error) => {
 			if (error instanceof EventRejectedError) office.host.observe(error.observation);
+			this.#closeIfPanicked(error);
 			throw error;
 		});
 		advanced.run.free();
@@ -285,7 +289,15 @@ export class DbosDriver {
 		await this.#engine.launch();
 	}
 
+	/** A core that panicked carries out nothing any more. Closing hands the worker's turns over to others. */
+	#closeIfPanicked(error: unknown): void {
+		if (!(error instanceof CorePanickedError) || this.#closed) return;
+		this.#panic = error;
+		void this.close();
+	}
+
 	#opened(): Office {
+		if (this.#panic !== undefined) throw this.#panic;
 		if (this.#office === undefined || this.#closed) {
 			throw new DriverUsageError('DRIVER_CLOSED', 'the driver is closed, or was not opened');
 		}

@@ -6,7 +6,7 @@
  */
 
 import { DriverUsageError, RunNotFoundError, StoreConflictError } from '../driver/index.js';
-import type { Entry, Status } from '../public.js';
+import { compactEntry, encodeChained, type Status } from '../public.js';
 import type { Connection } from './database.js';
 
 const SCHEMA = [
@@ -60,6 +60,7 @@ export interface Held {
 /** A run as it is to be kept. */
 export interface Kept {
 	readonly runId: string;
+	readonly revision: number;
 	readonly snapshot: string;
 	readonly status: Status;
 	readonly ended: boolean;
@@ -92,21 +93,22 @@ export class Tables {
 	// Runs and journals.
 
 	/** Keeps a new run, or throws `RUN_EXISTS`. Gives its first journal line. */
-	async insert(db: Connection, { runId, snapshot, status }: Kept, entry: Entry): Promise<string> {
+	async insert(db: Connection, { runId, revision, snapshot, status }: Kept, entry: string): Promise<string> {
 		const statement = `INSERT INTO turnlatch_runs (run_id, created_at, revision, snapshot, status)
 			VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`;
-		const { rowCount } = await db.query(statement, [runId, entry.at, entry.revision, snapshot, status]);
+		const { at } = JSON.parse(entry) as { at: number };
+		const { rowCount } = await db.query(statement, [runId, at, revision, snapshot, status]);
 		if (rowCount !== 1) throw new StoreConflictError('RUN_EXISTS', `there is a run ${runId} already`);
-		return this.#append(db, runId, entry, undefined);
+		return this.#append(db, runId, revision, entry, undefined);
 	}
 
 	/** Keeps the next state of a run that {@link Tables.locked} has read. Gives its journal line. */
-	async update(db: Connection, { runId, snapshot, status, ended }: Kept, entry: Entry): Promise<string> {
+	async update(db: Connection, { runId, revision, snapshot, status, ended }: Kept, entry: string): Promise<string> {
 		const statement = `UPDATE turnlatch_runs SET revision = $2, snapshot = $3, ended = $4, status = $5
 			WHERE run_id = $1`;
-		await db.query(statement, [runId, entry.revision, snapshot, Number(ended), status]);
+		await db.query(statement, [runId, revision, snapshot, Number(ended), status]);
 		const last = 'SELECT line FROM turnlatch_journal WHERE run_id = $1 ORDER BY revision DESC LIMIT 1';
-		return this.#append(db, runId, entry, String(await value(db, last, runId)));
+		return this.#append(db, runId, revision, entry, String(await value(db, last, runId)));
 	}
 
 	/** The run's snapshot; nobody else changes the run before this transaction ends. */
@@ -244,10 +246,16 @@ export class Tables {
 		return texts(db, 'SELECT slot_id FROM turnlatch_slots WHERE run_id = $1', runId);
 	}
 
-	async #append(db: Connection, runId: string, entry: Entry, previous: string | undefined): Promise<string> {
-		const line = (this.#compact ? entry.compact() : entry).encodeChained(runId, previous);
+	async #append(
+		db: Connection,
+		runId: string,
+		revision: number,
+		entry: string,
+		previous: string | undefined,
+	): Promise<string> {
+		const line = encodeChained(this.#compact ? compactEntry(entry) : entry, runId, previous);
 		const statement = 'INSERT INTO turnlatch_journal (run_id, revision, line) VALUES ($1, $2, $3)';
-		await db.query(statement, [runId, entry.revision, line]);
+		await db.query(statement, [runId, revision, line]);
 		return line;
 	}
 }

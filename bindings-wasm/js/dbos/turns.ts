@@ -169,7 +169,7 @@ export class Turn {
 			}),
 		);
 		if (!isMine) throw new Displaced();
-		if (snapshot !== undefined) live.take(Run.fromJson(snapshot));
+		if (snapshot !== undefined) live.take(Run.restore(snapshot));
 	}
 
 	async #endProcess(): Promise<void> {

@@ -8,6 +8,7 @@
  */
 
 import {
+	CorePanickedError,
 	type Effect,
 	EventRejectedError,
 	type JsonInput,
@@ -20,7 +21,7 @@ import {
 	type StatusView,
 	type Transition,
 } from '../public.js';
-import { type DriverParts, Host } from './host.js';
+import { closingAfterPanic, type DriverParts, Host } from './host.js';
 import { Live, type Report, replacementOf } from './live.js';
 import { DriverUsageError, RunNotFoundError, StoreConflictError } from './parts.js';
 import { Performer } from './performer.js';
@@ -43,9 +44,11 @@ export class Driver {
 	readonly #loading = new Map<string, Promise<Live>>();
 	readonly #saves = new Set<Promise<unknown>>();
 	#closed = false;
+	#panic: CorePanickedError | undefined;
 
 	constructor(parts: DriverParts) {
-		this.#host = new Host(parts);
+		const onError = closingAfterPanic(parts.onError, (panic) => this.#closeIfPanicked(panic));
+		this.#host = new Host({ ...parts, onError });
 		this.#performer = new Performer(this.#host, (runId, report) => this.#receive(runId, report));
 	}
 
@@ -188,7 +191,7 @@ export class Driver {
 	async #create(plan: Plan): Promise<string> {
 		const [run, { effects, entry, observation }] = Run.create(plan, this.#host.clock());
 		const { runId } = run;
-		const snapshot = run.toJson();
+		const snapshot = run.snapshot();
 		if (entry === undefined) throw new TypeError('creation is always journaled');
 		try {
 			await this.#host.call(runId, () => this.#host.store.create(runId, snapshot, entry));
@@ -208,17 +211,23 @@ export class Driver {
 
 	async #request<T extends Transition>(runId: string, step: (run: Run, now: number) => T): Promise<T> {
 		this.#open();
-		let live = await this.#known(runId);
-		// It may have been forgotten, and its memory given back, while this was waiting.
-		while (this.#runs.get(runId) !== live) live = await this.#known(runId);
-		return this.#saving(this.#change(live, step));
+		try {
+			let live = await this.#known(runId);
+			// It may have been forgotten, and its memory given back, while this was waiting.
+			while (this.#runs.get(runId) !== live) live = await this.#known(runId);
+			return await this.#saving(this.#change(live, step));
+		} catch (error) {
+			this.#closeIfPanicked(error);
+			throw error;
+		}
 	}
 
 	#change<T extends Transition>(live: Live, step: (run: Run, now: number) => T): Promise<T> {
 		return live.exclusive(async () => {
-			const run = live.run.copy();
+			let run: Run | undefined;
 			let taken = false;
 			try {
+				run = live.run.copy();
 				const transition = step(run, this.#host.clock());
 				const { effects, entry, observation } = transition;
 				taken = entry !== undefined && (await this.#save(live, run, entry));
@@ -232,14 +241,14 @@ export class Driver {
 				if (error instanceof EventRejectedError) this.#host.observe(error.observation);
 				throw error;
 			} finally {
-				if (!taken) run.free();
+				if (!taken) run?.free();
 			}
 		});
 	}
 
 	async #save(live: Live, run: Run, entry: NonNullable<Transition['entry']>): Promise<true> {
 		const { runId } = live;
-		const [snapshot, expected, ended] = [run.toJson(), live.run.revision, run.ended];
+		const [snapshot, expected, ended] = [run.snapshot(), live.run.revision, run.ended];
 		try {
 			await this.#host.call(runId, () => this.#host.store.save(runId, expected, snapshot, entry, ended));
 		} catch (error) {
@@ -255,7 +264,7 @@ export class Driver {
 	async #wasSaved(runId: string, snapshot: string): Promise<boolean> {
 		try {
 			const stored = await this.#load(runId);
-			const same = stored.toJson() === snapshot;
+			const same = stored.snapshot() === snapshot;
 			stored.free();
 			return same;
 		} catch {
@@ -323,7 +332,7 @@ export class Driver {
 	}
 
 	async #load(runId: string): Promise<Run> {
-		return Run.fromJson(await this.#host.call(runId, () => this.#host.store.load(runId)));
+		return Run.restore(await this.#host.call(runId, () => this.#host.store.load(runId)));
 	}
 
 	#inMemory(runId: string): Live {
@@ -421,7 +430,17 @@ export class Driver {
 		if (!this.#closed) this.#performSoon(live, []);
 	}
 
+	/** A core that panicked has lost every run in memory. What was saved is loaded by the next driver, after `reset()`. */
+	#closeIfPanicked(error: unknown): void {
+		if (!(error instanceof CorePanickedError) || this.#closed) return;
+		this.#panic = error;
+		this.#closed = true;
+		this.#host.stop.abort();
+		for (const live of this.#runs.values()) live.abandon(error);
+	}
+
 	#open(): void {
+		if (this.#panic !== undefined) throw this.#panic;
 		if (this.#closed) throw new DriverUsageError('DRIVER_CLOSED', 'the driver is closed');
 	}
 

@@ -1,6 +1,6 @@
 /** The host's parts, and how they are called: with retries and reports. */
 
-import { type Effect, LoadError, type Observation, type RunEvent } from '../public.js';
+import { CorePanickedError, type Effect, LoadError, type Observation, type RunEvent } from '../public.js';
 import { Inside } from './inside.js';
 import type {
 	Clock,
@@ -140,6 +140,14 @@ export class Host {
 			signal.addEventListener('abort', wake);
 		});
 	}
+}
+
+/** A driver's `onError` that also closes it when the core has panicked. */
+export function closingAfterPanic(onError: OnError = tellConsole, close: (panic: CorePanickedError) => void): OnError {
+	return (runId, what, error, attempt) => {
+		if (error instanceof CorePanickedError) close(error);
+		return onError(runId, what, error, attempt);
+	};
 }
 
 /** Lets Node exit although the timer is set. Elsewhere a timer is a number and keeps nothing alive. */

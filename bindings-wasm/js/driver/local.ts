@@ -1,6 +1,6 @@
 /** Parts for one host: slots, timers and a store in memory. They work everywhere. */
 
-import { type Entry, Journal } from '../public.js';
+import { encodeChained, Journal } from '../public.js';
 import { letExit } from './host.js';
 import { type Clock, RunNotFoundError, type Slots, type Store, StoreConflictError, type Timers } from './parts.js';
 
@@ -132,7 +132,7 @@ interface Kept {
 	snapshot: string;
 	revision: number;
 	ended: boolean;
-	readonly entries: Entry[];
+	readonly entries: string[];
 	readonly begun: Set<string>;
 }
 
@@ -140,19 +140,18 @@ interface Kept {
 export class MemoryStore implements Store {
 	readonly #runs = new Map<string, Kept>();
 
-	create(runId: string, snapshot: string, entry: Entry): void {
+	create(runId: string, snapshot: string, entry: string): void {
 		if (this.#runs.has(runId)) throw new StoreConflictError('RUN_EXISTS', `there is a run ${runId} already`);
-		const { revision } = entry;
-		this.#runs.set(runId, { snapshot, revision, ended: false, entries: [entry], begun: new Set() });
+		this.#runs.set(runId, { snapshot, revision: 1, ended: false, entries: [entry], begun: new Set() });
 	}
 
-	save(runId: string, expectedRevision: number, snapshot: string, entry: Entry, ended: boolean): void {
+	save(runId: string, expectedRevision: number, snapshot: string, entry: string, ended: boolean): void {
 		const kept = this.#of(runId);
 		if (kept.revision !== expectedRevision) {
 			const message = `expected revision ${expectedRevision}, found ${kept.revision}`;
 			throw new StoreConflictError('STORE_CONFLICT', message);
 		}
-		Object.assign(kept, { snapshot, revision: entry.revision, ended });
+		Object.assign(kept, { snapshot, revision: expectedRevision + 1, ended });
 		kept.entries.push(entry);
 	}
 
@@ -174,7 +173,7 @@ export class MemoryStore implements Store {
 
 	journal(runId: string): Journal {
 		const lines: string[] = [];
-		for (const entry of this.#of(runId).entries) lines.push(entry.encodeChained(runId, lines.at(-1)));
+		for (const entry of this.#of(runId).entries) lines.push(encodeChained(entry, runId, lines.at(-1)));
 		return Journal.fromLines(runId, lines);
 	}
 

@@ -7,7 +7,6 @@
 
 import {
 	type Effect,
-	type Entry,
 	type InjectReply,
 	type Journal,
 	type Notify,
@@ -87,7 +86,7 @@ export class DriverUsageError extends TurnlatchError {
 	}
 
 	constructor(code: Misuse, message: string, details?: unknown) {
-		super(code, message, details);
+		super(code, message, { details });
 	}
 }
 
@@ -138,13 +137,13 @@ export interface Processes {
 
 /** Where runs are kept. What a method has returned from survives a crash. */
 export interface Store {
-	/** Keeps a new run and its first journal entry, or throws {@link StoreConflictError} if the id is taken. */
-	create(runId: string, snapshot: string, entry: Entry): MaybePromise<void>;
+	/** Keeps a new run at revision 1 and its first journal entry as JSON text ({@link encodeChained} makes its line), or throws {@link StoreConflictError} if the id is taken. */
+	create(runId: string, snapshot: string, entry: string): MaybePromise<void>;
 	/**
 	 * Replaces the snapshot and appends the entry, both or neither; throws {@link StoreConflictError} if the stored revision
-	 * (`entry.revision` of the last save) is not the expected one.
+	 * is not the expected one. The new revision is one more.
 	 */
-	save(runId: string, expectedRevision: number, snapshot: string, entry: Entry, ended: boolean): MaybePromise<void>;
+	save(runId: string, expectedRevision: number, snapshot: string, entry: string, ended: boolean): MaybePromise<void>;
 	/** The run's snapshot, or throws {@link RunNotFoundError}. */
 	load(runId: string): MaybePromise<string>;
 	/** The ids of the runs that were not saved as ended, oldest first. */

@@ -38,10 +38,10 @@ export function isSticky({ sticky = false, endOfTurn }: Command): boolean {
 
 /** Throws `EventRejectedError` if the command's format and its way of living do not go together. */
 export function decoderOf(run: Run, command: Command): StreamDecoder {
-	const { plan } = run.snapshot().run as { plan: { limits: { turn_text_bytes: number } } };
+	const { limits } = run.plan.toJSON() as { limits: { turn_text_bytes: number } };
 	const { stream = 'text', endOfTurn, cwd = '' } = command;
 	return new StreamDecoder(stream, {
-		textLimit: plan.limits.turn_text_bytes,
+		textLimit: limits.turn_text_bytes,
 		sticky: isSticky(command),
 		workFolder: cwd,
 		...(endOfTurn === undefined ? {} : { endOfTurn }),

@@ -1,7 +1,7 @@
 /** A store in one SQLite file, with the tables of the Python package: the two read each other's files. */
 
 import { RunNotFoundError, type Store, StoreConflictError } from '../driver/index.js';
-import { type Entry, Journal } from '../public.js';
+import { compactEntry, encodeChained, Journal } from '../public.js';
 import { DatabaseOwner } from './owner.js';
 
 /**
@@ -73,21 +73,20 @@ export class SqliteStore implements Store {
 	}
 
 	/** Keeps a new run and its first journal line, in one transaction. */
-	create(runId: string, snapshot: string, entry: Entry): void {
+	create(runId: string, snapshot: string, entry: string): void {
 		this.#write(() => {
-			const values = [runId, entry.revision, snapshot] as const;
-			const { changes } = this.#db.prepare('INSERT OR IGNORE INTO runs VALUES (?, ?, ?, 0)').run(...values);
+			const { changes } = this.#db.prepare('INSERT OR IGNORE INTO runs VALUES (?, 1, ?, 0)').run(runId, snapshot);
 			if (Number(changes) !== 1) throw new StoreConflictError('RUN_EXISTS', `there is a run ${runId} already`);
-			this.#append(runId, entry);
+			this.#append(runId, 1, entry);
 		});
 	}
 
 	/** Keeps a run's next state and its journal line, in one transaction. */
-	save(runId: string, expectedRevision: number, snapshot: string, entry: Entry, ended: boolean): void {
+	save(runId: string, expectedRevision: number, snapshot: string, entry: string, ended: boolean): void {
 		this.#write(() => {
 			const { changes } = this.#db
 				.prepare('UPDATE runs SET revision = ?, snapshot = ?, ended = ? WHERE run_id = ? AND revision = ?')
-				.run(entry.revision, snapshot, Number(ended), runId, expectedRevision);
+				.run(expectedRevision + 1, snapshot, Number(ended), runId, expectedRevision);
 			if (Number(changes) !== 1) {
 				const found = this.#column(runId, 'revision');
 				throw new StoreConflictError('STORE_CONFLICT', `expected revision ${expectedRevision}, found ${found}`);
@@ -95,7 +94,7 @@ export class SqliteStore implements Store {
 			const last = this.#db
 				.prepare('SELECT line FROM journal WHERE run_id = ? ORDER BY revision DESC LIMIT 1')
 				.get(runId) as { line: string };
-			this.#append(runId, entry, last.line);
+			this.#append(runId, expectedRevision + 1, entry, last.line);
 		});
 	}
 
@@ -140,9 +139,9 @@ export class SqliteStore implements Store {
 		this.#owner?.release();
 	}
 
-	#append(runId: string, entry: Entry, previous?: string): void {
-		const line = (this.#compact ? entry.compact() : entry).encodeChained(runId, previous);
-		this.#db.prepare('INSERT INTO journal VALUES (?, ?, ?)').run(runId, entry.revision, line);
+	#append(runId: string, revision: number, entry: string, previous?: string): void {
+		const line = encodeChained(this.#compact ? compactEntry(entry) : entry, runId, previous);
+		this.#db.prepare('INSERT INTO journal VALUES (?, ?, ?)').run(runId, revision, line);
 	}
 
 	#column(runId: string, name: 'revision' | 'snapshot'): unknown {

@@ -119,7 +119,7 @@ export class Workflow {
 	/** Whether the run keeps the process in the slot, as the core says. */
 	async isKept(): Promise<boolean> {
 		const { advance, tables } = this.#side;
-		using run = Run.fromJson(await advance.read((db) => tables.snapshot(db, this.#runId)));
+		using run = Run.restore(await advance.read((db) => tables.snapshot(db, this.#runId)));
 		return run.outstanding().keep.process === this.#slotId;
 	}
 

@@ -118,7 +118,7 @@ for (const policy of ['fail', 'retry'] as const) {
 		for (const runId of others) await client.start(plan(runId));
 		for (const runId of others) assert.equal((await client.wait(runId)).status, 'succeeded');
 		await client.settled('hold-1');
-		assert.equal((await client.run('hold-1')).toJson(), before, 'nothing has come of the late report');
+		assert.equal((await client.run('hold-1')).snapshot(), before, 'nothing has come of the late report');
 		if (policy === 'retry') {
 			assert.equal((await client.reply('hold-1', 1, 'c.txt')).kind, 'accepted');
 			assert.deepEqual((await client.wait('hold-1')).data, { file: 'c.txt' });

@@ -76,7 +76,7 @@ played(
 		await driver.settled('ask-1');
 		assert.deepEqual(await driver.unfinished(), []);
 		const run = await driver.run('ask-1');
-		assert.equal(replay(run.plan, await driver.journal('ask-1'))[0].toJson(), run.toJson());
+		assert.equal(replay(run.plan, await driver.journal('ask-1'))[0].snapshot(), run.snapshot());
 		assert.deepEqual(await driver.lines('ask-1', run.revision - 1), (await driver.lines('ask-1')).slice(-1));
 		assert.deepEqual(notices, ['queued', 'running', 'waiting_user', 'queued', 'running', 'succeeded']);
 		assert.deepEqual(
@@ -300,7 +300,7 @@ placed('what cannot be done is told by a code', async (place) => {
 		kept = driver;
 		await driver.start(plan('ask-1'));
 		await driver.wait('ask-1', 'waiting_user');
-		const before = (await driver.run('ask-1')).toJson();
+		const before = (await driver.run('ask-1')).snapshot();
 		await assert.rejects(driver.start(plan('ask-1')), { code: 'RUN_EXISTS' });
 		const asks = ['run', 'view', 'wait', 'lines', 'cancel'] as const;
 		for (const ask of asks) {
@@ -311,7 +311,7 @@ placed('what cannot be done is told by a code', async (place) => {
 		await assert.rejects(driver.tell('ask-1', { type: 'turn_finished' } as never), { code: 'EVENT_MALFORMED' });
 		await assert.rejects(driver.reply('ask-1', -1, 'x'), { code: 'EVENT_MALFORMED' });
 		assert.equal((await driver.tell('ask-1', { type: 'timer_fired', interaction_id: 5 })).entry, undefined);
-		assert.equal((await driver.run('ask-1')).toJson(), before);
+		assert.equal((await driver.run('ask-1')).snapshot(), before);
 		const second = { processes: new SubprocessRunner(agents(place.folder)), databaseUrl: place.url, executorId: 'two' };
 		await assert.rejects(new DbosDriver(second).open(), { code: 'DRIVER_EXISTS' });
 		await assert.rejects(driver.open(), { code: 'DRIVER_CLOSED' });

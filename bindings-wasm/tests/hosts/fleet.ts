@@ -186,8 +186,8 @@ export async function carrier(fleet: Fleet, workers: Map<string, Worker>, runId:
 export async function checked(client: DbosDriver, runId: string): Promise<string> {
 	const run = await client.run(runId);
 	const [again] = replay(run.plan, await client.journal(runId));
-	assert.equal(again.toJson(), run.toJson());
+	assert.equal(again.snapshot(), run.snapshot());
 	const questions = run.history().map(({ interaction_id }) => interaction_id);
 	assert.equal(new Set(questions).size, questions.length);
-	return run.toJson();
+	return run.snapshot();
 }

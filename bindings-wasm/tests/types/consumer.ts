@@ -5,8 +5,9 @@ import {
 	admit,
 	type Check,
 	type Code,
-	CorePanicked,
+	CorePanickedError,
 	codes,
+	compactEntry,
 	type Decoded,
 	decodeStream,
 	type Effect,
@@ -101,14 +102,14 @@ export async function aWholeRun(): Promise<void> {
 		plan = admit({ runner: {}, output_schema: true }, { run_id: 'r1', engine: 'codex' }, { engines: ['codex'] });
 	} catch (error) {
 		if (error instanceof AdmissionError) console.log(error.code, error.details[0]?.path);
-		if (error instanceof CorePanicked) console.log(error.snapshot);
+		if (error instanceof CorePanickedError) console.log(error.cause);
 		return;
 	}
 	same<typeof plan.warnings, Note[]>(true);
 	const [run, created] = Run.create(plan, new Date());
 	same<typeof created, Transition>(true);
 	const journal = new Journal(plan);
-	if (created.entry) journal.push(created.entry.compact());
+	if (created.entry) journal.push(compactEntry(created.entry));
 	try {
 		run.apply({ type: 'slot_granted', slot_id: 'r1/s1' }, 1);
 		run.apply({ type: 'turn_finished', attempt_number: 1n, messages: [{ role: 'assistant', text: '?' }] }, 2n);

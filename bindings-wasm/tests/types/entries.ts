@@ -56,11 +56,12 @@ export async function onManyMachines(plan: Plan, options: DbosOptions): Promise<
 	}
 }
 
-export async function withoutTheEngine(): Promise<void> {
+export async function withoutTheEngine(snapshot: string): Promise<void> {
 	await slim.init();
-	const plan = slim.admit({ runner: {} }, { run_id: 'r1', engine: 'codex' }, { engines: ['codex'] });
-	const [run] = slim.Run.create(plan, new Date());
-	console.log(run.statusView().status);
+	const run = slim.Run.restore(snapshot);
+	console.log(run.statusView().status, new slim.Replayer(run.plan).run?.status);
+	// @ts-expect-error only `turnlatch` itself admits
+	slim.admit({ runner: {} }, { run_id: 'r1', engine: 'codex' }, { engines: ['codex'] });
 }
 
 export async function onlyModules(): Promise<void> {

@@ -7,37 +7,27 @@ use crate::types::plan::Mode;
 
 /// Warnings about a skill's output schema.
 pub(super) fn gate_warnings(mode: Mode, schema: Option<&OutputSchema>) -> Vec<Note> {
-    let interactive = mode == Mode::Interactive;
     let Some(schema) = schema else {
-        let missing =
-            Note::new(Code::OutputSchemaMissing, "without an output schema only the done marker completes a run");
-        return if interactive { vec![missing] } else { Vec::new() };
+        let message = "without an output schema only the done marker completes a run";
+        let missing = (mode == Mode::Interactive).then(|| Note::new(Code::OutputSchemaMissing, message));
+        return Vec::from_iter(missing);
     };
     let accepts = |instance: &str| schema.accepts(instance);
-    let mut warnings = Vec::new();
-    if accepts("{}") || accepts(r#"{"unrelated":1}"#) {
-        warnings
-            .push(Note::new(Code::OutputSchemaPermissive, "the output schema accepts an empty or an unrelated object"));
-    }
-    if QUESTIONS.into_iter().any(accepts) {
-        warnings.push(Note::new(
-            Code::OutputSchemaAcceptsAskUser,
-            "the output schema accepts a question to the user as an output",
-        ));
-    }
-    if schema.excludes_objects() {
-        warnings.push(Note::new(
+    let is_permissive = accepts("{}") || accepts(r#"{"unrelated":1}"#);
+    let accepts_question = QUESTIONS.into_iter().any(accepts);
+    let marker = format!("declares `{DONE_MARKER}`, which is taken out before the check");
+    let warnings = [
+        (is_permissive, Code::OutputSchemaPermissive, "accepts an empty or an unrelated object"),
+        (accepts_question, Code::OutputSchemaAcceptsAskUser, "accepts a question to the user as an output"),
+        (
+            schema.excludes_objects(),
             Code::OutputSchemaNotObject,
-            "the output schema accepts no object: only a host's `output` can satisfy it",
-        ));
-    }
-    if schema.declares(DONE_MARKER) {
-        warnings.push(Note::new(
-            Code::OutputSchemaDeclaresMarker,
-            format!("the output schema declares `{DONE_MARKER}`, which is taken out before the check"),
-        ));
-    }
-    warnings
+            "accepts no object: only a host's `output` can satisfy it",
+        ),
+        (schema.declares(DONE_MARKER), Code::OutputSchemaDeclaresMarker, &marker),
+    ];
+    let found = warnings.into_iter().filter(|(is_found, ..)| *is_found);
+    found.map(|(_, code, what)| Note::new(code, format!("the output schema {what}"))).collect()
 }
 
 /// A question in every form that is one whatever the schema takes.

@@ -90,15 +90,11 @@ impl<'a> Reader<'a> {
         let unsupported = self.engine_names("unsupported_engines", &known).unwrap_or_default();
         let both: Vec<_> = declared.iter().flatten().filter(|name| unsupported.contains(name)).collect();
         if !both.is_empty() {
-            let names: Vec<_> = both.into_iter().map(String::as_str).collect();
             let message =
-                format!("in `engines` and in `unsupported_engines`, so excluded: {}", text::quoted_list(&names));
+                format!("in `engines` and in `unsupported_engines`, so excluded: {}", text::quoted_list(&both));
             self.warnings.push(Note::new(Code::EnginesOverlap, message));
         }
-        let mut effective = match &declared {
-            Some(names) => names.clone(),
-            None => unique(&hosted),
-        };
+        let mut effective = declared.clone().unwrap_or_else(|| unique(&hosted));
         effective.retain(|name| !unsupported.contains(name));
         if effective.is_empty() && self.problems.len() == before {
             self.refuse("engines", "no engine is left for this skill");
@@ -186,7 +182,7 @@ impl<'a> Reader<'a> {
     }
 
     fn refuse(&mut self, field: &str, message: impl Into<String>) {
-        self.problems.push(invalid(format!("runner/{field}"), message));
+        self.problems.push(Problem::new(Code::SkillManifestInvalid, format!("runner/{field}"), message));
     }
 }
 
@@ -194,10 +190,6 @@ impl<'a> Reader<'a> {
 fn unique(names: &[&str]) -> Vec<String> {
     let mut seen = BTreeSet::new();
     names.iter().filter(|name| seen.insert(**name)).map(|name| (*name).to_owned()).collect()
-}
-
-fn invalid(path: impl Into<String>, message: impl Into<String>) -> Problem {
-    Problem::new(Code::SkillManifestInvalid, path, message)
 }
 
 /// Says what a member may be meant for, if its name says so. Other members are the skill's own business.

@@ -1,19 +1,17 @@
 //! The plan of a run: every setting resolved. Made by admission, or read back from a snapshot; never changed.
 
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::Arc;
 
 use serde::de::MapAccess;
 use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::json;
 use crate::schema::OutputSchema;
-use crate::types::codes::{Code, Note};
+use crate::schema::shared::Shared;
+use crate::types::codes::Note;
 use crate::types::limits::Limits;
-use crate::types::load_error::LoadError;
 use crate::types::plan::{InterruptedTurn, Mode, Profile, SoftCompletion};
-use crate::types::strict;
 use crate::types::tagged::{self, Tagged};
 
 /// An admitted run's id and its settings, which it derefs to.
@@ -27,8 +25,7 @@ pub struct Plan {
 }
 
 /// An admitted run's settings. Runs that have the same share them.
-#[cfg_attr(test, derive(Default))]
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 #[serde(deny_unknown_fields)]
 pub struct PlanSettings {
@@ -82,53 +79,12 @@ impl Deref for Plan {
     }
 }
 
-/// Settings in use, so that a thousand runs of one skill share theirs. A memory that never changes an answer.
-static SHARED: Mutex<Vec<Weak<PlanSettings>>> = Mutex::new(Vec::new());
-
-impl PlanSettings {
-    /// The same settings in one place for all, if they are known.
-    fn shared(self) -> Arc<PlanSettings> {
-        // The list is whole at any time, so a panic elsewhere does not spoil it.
-        let mut known = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(same) = known.iter().filter_map(Weak::upgrade).find(|known| known.can_stand_for(&self)) {
-            return same;
-        }
-        if known.len() >= MOST_SHARED {
-            known.retain(|settings| settings.strong_count() > 0);
-            // If all of them are in use, the older half is as likely to be asked for as any.
-            let too_many = known.len().saturating_sub(MOST_SHARED / 2);
-            known.drain(..too_many);
-        }
-        let settings = Arc::new(self);
-        known.push(Arc::downgrade(&settings));
-        settings
-    }
-
-    /// Equal is not enough: a schema of the same text may be known to another validator.
-    fn can_stand_for(&self, other: &PlanSettings) -> bool {
-        let same_schema = match (&self.output_schema, &other.output_schema) {
-            (Some(one), Some(other)) => one.is_shared_with(other),
-            (one, other) => one.is_none() && other.is_none(),
-        };
-        same_schema && self == other
-    }
-}
-
-const MOST_SHARED: usize = 256;
+static SETTINGS: Shared<PlanSettings> = Shared::new();
 
 impl Plan {
     pub(crate) fn new(run_id: String, settings: PlanSettings) -> Plan {
-        Plan { run_id, settings: settings.shared() }
-    }
-
-    /// Reads a plan back from its JSON text, as a snapshot holds it.
-    ///
-    /// # Errors
-    /// `SNAPSHOT_INVALID` with the place.
-    pub fn from_json(text: &str) -> Result<Plan, LoadError> {
-        let plan = json::parse_value(text, Limits::MAX_JSON_DEPTH)
-            .map_err(|fault| LoadError::new(Code::SnapshotInvalid, "the document", fault.to_string()))?;
-        strict::from_value(plan).map_err(|invalid| invalid.load_error(Code::SnapshotInvalid))
+        let settings = SETTINGS.find(|known| *known == settings).unwrap_or_else(|| SETTINGS.add(settings));
+        Plan { run_id, settings }
     }
 }
 

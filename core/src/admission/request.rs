@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{Problem, found, is_run_id, read_object};
+use super::{PlanSettings, Problem, found, is_run_id, read_object};
 use crate::json::{self, Map, Value};
 use crate::text;
 use crate::types::codes::{Code, Note};
@@ -28,6 +28,7 @@ use crate::types::strict::from_value;
 /// assert_eq!(serde_json::to_string(&request)?, text);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[must_use]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RunRequest {
@@ -39,13 +40,11 @@ pub struct RunRequest {
 
 impl RunRequest {
     /// A request for a run in mode `auto`.
-    #[must_use]
     pub fn new(run_id: impl Into<String>, engine: impl Into<String>) -> RunRequest {
         RunRequest::default().with("run_id", run_id.into().into()).with("engine", engine.into().into())
     }
 
     /// Reads the text of a request. If it cannot be read, [`admit`](crate::admit) says why.
-    #[must_use]
     pub fn from_json(text: &str) -> RunRequest {
         match read_request(text) {
             Ok(members) => RunRequest { members, fault: None },
@@ -54,49 +53,41 @@ impl RunRequest {
     }
 
     /// Whether the run may ask.
-    #[must_use]
     pub fn mode(self, mode: Mode) -> RunRequest {
         self.with("execution_mode", json!(mode))
     }
 
     /// Strict: only a reply continues an interactive run. True if not set.
-    #[must_use]
     pub fn require_user_reply(self, strict: bool) -> RunRequest {
         self.with("interactive_require_user_reply", strict.into())
     }
 
     /// How long a wait lasts where it has a deadline. 20 minutes if not set.
-    #[must_use]
     pub fn session_timeout_sec(self, seconds: u64) -> RunRequest {
         self.with("session_timeout_sec", seconds.into())
     }
 
     /// What happens to the agent's process while the run waits.
-    #[must_use]
     pub fn profile(self, kind: Profile) -> RunRequest {
         self.with("interactive_profile", json!({ "kind": kind }))
     }
 
     /// When a valid output without a marker completes an interactive run.
-    #[must_use]
     pub fn soft_completion(self, when: SoftCompletion) -> RunRequest {
         self.with("soft_completion", json!(when))
     }
 
     /// What happens to a turn whose process was lost.
-    #[must_use]
     pub fn interrupted_turn(self, then: InterruptedTurn) -> RunRequest {
         self.with("interrupted_turn", json!(then))
     }
 
     /// What the skill works on, for its input schema.
-    #[must_use]
     pub fn input(self, input: Value) -> RunRequest {
         self.with("input", input)
     }
 
     /// How it works, for its parameter schema.
-    #[must_use]
     pub fn parameter(self, parameter: Value) -> RunRequest {
         self.with("parameter", parameter)
     }
@@ -115,20 +106,14 @@ pub(crate) fn read_request(text: &str) -> Result<Map, Box<Problem>> {
 /// A request as far as it could be read.
 pub(super) struct Options {
     pub(super) run_id: String,
-    /// Empty where there is none.
-    pub(super) engine: String,
     /// `None` where there is a problem.
     pub(super) execution_mode: Option<Mode>,
-    pub(super) require_user_reply: bool,
-    pub(super) session_timeout_sec: u64,
-    pub(super) profile: Profile,
-    pub(super) soft_completion: SoftCompletion,
-    pub(super) interrupted_turn: InterruptedTurn,
+    /// What the request says of the plan; the engine is empty where there is none.
+    pub(super) settings: PlanSettings,
     pub(super) input: Option<Value>,
     pub(super) parameter: Option<Value>,
-    pub(super) warnings: Vec<Note>,
     /// Problems of single options: they come after those of the skill, which matter more.
-    settings_problems: Vec<Problem>,
+    pub(super) settings_problems: Vec<Problem>,
 }
 
 impl Options {
@@ -139,74 +124,53 @@ impl Options {
             return None;
         }
         let members = &request.members;
-        let mut reader = Reader { members, problems: Vec::new(), settings_problems: Vec::new(), warnings: Vec::new() };
+        let mut reader = Reader { members, problems: Vec::new(), warnings: Vec::new() };
         reader.unknown_options();
-        let options = Options {
-            run_id: reader.run_id(),
-            engine: reader.engine(),
-            execution_mode: reader.execution_mode(),
-            require_user_reply: reader.require_user_reply(),
+        let (run_id, execution_mode) = (reader.run_id(problems), reader.execution_mode(problems));
+        let settings = PlanSettings {
+            engine: members.get("engine").and_then(Value::as_str).map(str::trim).unwrap_or_default().to_owned(),
+            execution_mode: execution_mode.unwrap_or_default(),
+            require_user_reply: reader.choice("interactive_require_user_reply", "true or false", true),
             session_timeout_sec: reader.session_timeout_sec(),
             profile: reader.profile(),
-            soft_completion: reader.choice("soft_completion", "`unless_asking`, `always` or `never`"),
-            interrupted_turn: reader.choice("interrupted_turn", "`fail` or `retry`"),
-            input: members.get("input").cloned(),
-            parameter: members.get("parameter").cloned(),
-            warnings: std::mem::take(&mut reader.warnings),
-            settings_problems: std::mem::take(&mut reader.settings_problems),
+            soft_completion: reader.choice("soft_completion", "`unless_asking`, `always` or `never`", <_>::default()),
+            interrupted_turn: reader.choice("interrupted_turn", "`fail` or `retry`", <_>::default()),
+            warnings: reader.warnings,
+            ..PlanSettings::default()
         };
-        problems.append(&mut reader.problems);
-        Some(options)
-    }
-
-    pub(super) fn check_settings(&self, problems: &mut Vec<Problem>) {
-        problems.extend(self.settings_problems.iter().cloned());
+        let (input, parameter) = (members.get("input").cloned(), members.get("parameter").cloned());
+        Some(Options { run_id, execution_mode, settings, input, parameter, settings_problems: reader.problems })
     }
 }
 
 struct Reader<'a> {
     members: &'a Map,
+    /// Those of single options.
     problems: Vec<Problem>,
-    settings_problems: Vec<Problem>,
     warnings: Vec<Note>,
 }
 
 impl Reader<'_> {
-    fn run_id(&mut self) -> String {
+    fn run_id(&self, problems: &mut Vec<Problem>) -> String {
         let run_id = self.members.get("run_id").and_then(Value::as_str).unwrap_or_default();
         if !is_run_id(run_id) {
             let message = format!(
                 "expected 1 to 128 of the characters A-Z a-z 0-9 . _ : - beginning with a letter or digit, {}",
                 found(self.members.get("run_id").unwrap_or(&Value::Null))
             );
-            self.problems.push(Problem::new(Code::RunIdInvalid, "request/run_id", message));
+            problems.push(Problem::new(Code::RunIdInvalid, "request/run_id", message));
         }
         run_id.to_owned()
     }
 
-    fn engine(&self) -> String {
-        self.members.get("engine").and_then(Value::as_str).map(str::trim).unwrap_or_default().to_owned()
-    }
-
-    fn execution_mode(&mut self) -> Option<Mode> {
+    fn execution_mode(&self, problems: &mut Vec<Problem>) -> Option<Mode> {
         let Some(value) = self.members.get("execution_mode") else { return Some(Mode::default()) };
         let mode = from_value(value.clone()).ok();
         if mode.is_none() {
             let message = format!("expected `auto` or `interactive`, {}", found(value));
-            self.problems.push(Problem::new(Code::ExecutionModeInvalid, "request/execution_mode", message));
+            problems.push(Problem::new(Code::ExecutionModeInvalid, "request/execution_mode", message));
         }
         mode
-    }
-
-    fn require_user_reply(&mut self) -> bool {
-        match self.members.get("interactive_require_user_reply") {
-            None => true,
-            Some(Value::Bool(strict)) => *strict,
-            Some(other) => {
-                self.invalid("interactive_require_user_reply", "true or false", other);
-                true
-            }
-        }
     }
 
     /// The new spelling wins; of the older ones the first that is there. All of them must make sense.
@@ -235,32 +199,33 @@ impl Reader<'_> {
             return Profile::default();
         };
         for name in members.keys().filter(|name| *name != "kind") {
-            self.settings_problems.push(unknown_option("request/interactive_profile", name, &["kind"]));
+            self.problems.push(unknown_option("request/interactive_profile", name, &["kind"]));
         }
-        let Some(kind) = members.get("kind") else { return Profile::default() };
-        from_value(kind.clone()).unwrap_or_else(|_| {
-            self.invalid("interactive_profile/kind", "`resumable` or `sticky_process`", kind);
-            Profile::default()
-        })
+        let kind = members.get("kind");
+        self.read("interactive_profile/kind", kind, "`resumable` or `sticky_process`", Profile::default())
     }
 
-    fn choice<T: DeserializeOwned + Default>(&mut self, name: &str, expected: &str) -> T {
-        let Some(value) = self.members.get(name) else { return T::default() };
+    fn choice<T: DeserializeOwned>(&mut self, name: &str, expected: &str, default: T) -> T {
+        self.read(name, self.members.get(name), expected, default)
+    }
+
+    fn read<T: DeserializeOwned>(&mut self, place: &str, given: Option<&Value>, expected: &str, default: T) -> T {
+        let Some(value) = given else { return default };
         from_value(value.clone()).unwrap_or_else(|_| {
-            self.invalid(name, expected, value);
-            T::default()
+            self.invalid(place, expected, value);
+            default
         })
     }
 
     fn unknown_options(&mut self) {
         for name in self.members.keys().filter(|name| !KNOWN_OPTIONS.contains(&name.as_str())) {
-            self.settings_problems.push(unknown_option("request", name, &KNOWN_OPTIONS));
+            self.problems.push(unknown_option("request", name, &KNOWN_OPTIONS));
         }
     }
 
     fn invalid(&mut self, option: &str, expected: &str, value: &Value) {
         let message = format!("expected {expected}, {}", found(value));
-        self.settings_problems.push(Problem::new(Code::OptionInvalid, format!("request/{option}"), message));
+        self.problems.push(Problem::new(Code::OptionInvalid, format!("request/{option}"), message));
     }
 }
 

@@ -23,6 +23,7 @@ use crate::types::plan::Mode;
 /// assert_eq!(skill, serde_json::from_str(runner)?);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[must_use]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Skill {
@@ -49,14 +50,12 @@ pub struct SchemaTexts {
 
 impl Skill {
     /// A skill that declares nothing: it runs in mode `auto`, on any engine.
-    #[must_use]
     pub fn new() -> Skill {
         Skill::default()
     }
 
     /// Reads the text of a `runner.json`, within a host's limits of its size and depth. If it cannot be read,
     /// [`admit`](crate::admit) says why.
-    #[must_use]
     pub fn from_json(runner: &str, limits: &Limits) -> Skill {
         let read = if runner.len() > limits.manifest_bytes {
             let message = format!("the manifest has {} bytes, the limit is {}", runner.len(), limits.manifest_bytes);
@@ -71,55 +70,46 @@ impl Skill {
     }
 
     /// The modes it may run in. `auto` alone if not set.
-    #[must_use]
     pub fn modes(self, modes: impl IntoIterator<Item = Mode>) -> Skill {
         self.with("execution_modes", modes.into_iter().map(|mode| json!(mode)).collect())
     }
 
     /// The engines that may run it. All of the host's if not set.
-    #[must_use]
     pub fn engines(self, names: impl IntoIterator<Item: Into<String>>) -> Skill {
         self.with("engines", strings(names))
     }
 
     /// The engines that must not.
-    #[must_use]
     pub fn unsupported_engines(self, names: impl IntoIterator<Item: Into<String>>) -> Skill {
         self.with("unsupported_engines", strings(names))
     }
 
     /// How many turns an interactive run may take. Not limited if not set.
-    #[must_use]
     pub fn max_attempt(self, turns: u32) -> Skill {
         self.with("max_attempt", turns.into())
     }
 
     /// Paths in the run's folder that must exist for the run to succeed.
-    #[must_use]
     pub fn required_artifacts(self, paths: impl IntoIterator<Item: Into<String>>) -> Skill {
         self.with("required_artifacts", strings(paths))
     }
 
     /// The JSON Schema of an output.
-    #[must_use]
     pub fn output_schema(self, schema: Value) -> Skill {
         self.with("output_schema", schema)
     }
 
     /// The JSON Schema of a request's `input`.
-    #[must_use]
     pub fn input_schema(self, schema: Value) -> Skill {
         self.with("input_schema", schema)
     }
 
     /// The JSON Schema of a request's `parameter`.
-    #[must_use]
     pub fn parameter_schema(self, schema: Value) -> Skill {
         self.with("parameter_schema", schema)
     }
 
     /// Schemas in files of their own, as text.
-    #[must_use]
     pub fn schema_texts(mut self, texts: SchemaTexts) -> Skill {
         self.schema_texts = texts;
         self

@@ -13,7 +13,7 @@ use crate::types::stream::{Stream, StreamFormat};
 const MAX_ROW_BYTES: usize = 2 * Limits::DEFAULT.turn_text_bytes;
 
 /// Reads a process's stream while it is written, and says what to write to the process.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct StreamDecoder {
     format: StreamFormat,
     text_limit: usize,
@@ -33,18 +33,8 @@ pub struct StreamDecoder {
 impl StreamDecoder {
     /// A decoder of a process that ends with its turn. It keeps the assistant's text up to `text_limit` bytes and what
     /// passes it, so that the gates see that it was too much: the plan's `turn_text_bytes`.
-    #[must_use]
     pub fn new(format: StreamFormat, text_limit: usize) -> StreamDecoder {
-        StreamDecoder {
-            format,
-            text_limit,
-            sticky: None,
-            begun: Vec::new(),
-            skipping: false,
-            later: Vec::new(),
-            later_from: 0,
-            turn: Turn::new(text_limit),
-        }
+        StreamDecoder { format, text_limit, turn: Turn::new(text_limit), ..StreamDecoder::default() }
     }
 
     /// A decoder of a process that lives on after a turn.
@@ -250,7 +240,6 @@ impl StreamDecoder {
 }
 
 /// Decodes the whole of a turn's stream.
-#[must_use]
 pub fn decode_stream(stream: &Stream) -> Decoded {
     // What is there already need not be cut; the gates see how large it is.
     let mut decoder = StreamDecoder::new(stream.format, usize::MAX);

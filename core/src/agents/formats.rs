@@ -50,7 +50,6 @@ impl StreamFormat {
     }
 
     /// The format's name on the wire.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         self.entry().0
     }

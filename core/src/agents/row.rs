@@ -147,7 +147,10 @@ impl<'de: 'r, 'r> FromJson<'de> for Excerpt<'r> {
     const IS_COMPACT: bool = true;
 
     fn from_raw(json: &'de str) -> Option<Self> {
-        json::string(json, MAX_OTHER_BYTES).map(|text| Excerpt(text::head_of(text, MAX_OTHER_BYTES)))
+        Some(Excerpt(match json::string(json, MAX_OTHER_BYTES)? {
+            Cow::Borrowed(text) => text::head(text, MAX_OTHER_BYTES).into(),
+            Cow::Owned(text) => text::head(&text, MAX_OTHER_BYTES).to_owned().into(),
+        }))
     }
 
     fn from_compact(json: &str) -> Option<Self> {

@@ -67,10 +67,11 @@ impl Turn {
     /// A message that is not the assistant's: its beginning is kept for observers. The words are made only if they are kept.
     pub(super) fn other<'w>(&mut self, role: &str, words: impl FnOnce() -> Cow<'w, str>) {
         if self.other_messages < MAX_OTHER_MESSAGES {
-            let words = text::head_of(words(), MAX_OTHER_BYTES);
-            if !words.is_empty() {
+            let words = words();
+            let kept = text::head(&words, MAX_OTHER_BYTES);
+            if !kept.is_empty() {
                 self.other_messages += 1;
-                self.begin(text::head(role, MAX_ROLE_BYTES), words.into_owned());
+                self.begin(text::head(role, MAX_ROLE_BYTES), kept.to_owned());
             }
         }
         self.close();

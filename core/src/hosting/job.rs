@@ -34,7 +34,6 @@ impl RequestKind {
     pub const ALL: [RequestKind; 2] = [RequestKind::Reply, RequestKind::Cancel];
 
     /// The name on the wire: that of its event.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             RequestKind::Reply => "reply",

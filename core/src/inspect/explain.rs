@@ -3,8 +3,6 @@
 use serde::{Serialize, Serializer};
 
 use crate::admission::plan::Plan;
-#[cfg(feature = "streams")]
-use crate::agents::decode_stream;
 use crate::lifecycle::run::Run;
 use crate::turn::evidence;
 use crate::turn::gate::{self, Position};
@@ -48,14 +46,13 @@ pub struct WhyNot {
 }
 
 /// Evaluates one turn by itself, as if it were the given attempt of a run of this plan.
-#[must_use]
 pub fn evaluate_turn(plan: &Plan, report: &TurnReport) -> Evaluation {
     let position = Position { attempt_number: report.attempt_number, interactions: 0 };
     #[cfg(feature = "streams")]
-    if let Some(stream) = &report.stream {
-        let mut decoded = TurnReport { stream: None, exit_code: stream.exit_code, ..report.clone() };
-        decoded.take_decoded(decode_stream(stream));
-        return gate::evaluate(plan, position, &decoded);
+    if report.stream.is_some() {
+        let mut report = report.clone();
+        report.decode_stream();
+        return gate::evaluate(plan, position, &report);
     }
     gate::evaluate(plan, position, report)
 }
@@ -107,7 +104,6 @@ pub(super) fn explained<S: Serializer>(decision: &Option<Decision>, serializer: 
 impl Evaluation {
     /// The evaluation with all that follows from its decision, for users: its rule, code, message, warnings, and a sentence
     /// for each check.
-    #[must_use]
     pub fn explain(&self) -> impl Serialize + '_ {
         #[derive(Serialize)]
         struct ExplainedEvaluation<'e> {
@@ -128,19 +124,14 @@ impl Evaluation {
 
 /// How many bytes were looked at to read a turn: the measure by which the tests show that work is linear.
 #[doc(hidden)]
-#[must_use]
 pub fn reading_steps(plan: &Plan, report: &TurnReport) -> u64 {
     evidence::read(plan, report).steps
 }
 
 impl Run {
     /// Why the run is where it is.
-    #[must_use]
     pub fn explain(&self) -> Explanation {
-        let code = match self.outcome() {
-            Some(Outcome::Failed(error) | Outcome::Canceled(error)) => Some(error.code.clone()),
-            Some(Outcome::Succeeded { .. }) | None => None,
-        };
+        let code = self.outcome().and_then(Outcome::error).map(|error| error.code.clone());
         Explanation { status: self.status(), reason: self.reason(), code, decision: self.decision().cloned() }
     }
 
@@ -167,7 +158,6 @@ impl Run {
     }
 
     /// What keeps the run from a status.
-    #[must_use]
     pub fn why_not(&self, target: Status) -> WhyNot {
         let reached = self.status() == target;
         let mut answer = WhyNot { target, reached, reasons: Vec::new(), violations: Vec::new() };
@@ -179,11 +169,15 @@ impl Run {
         }
         match target {
             Status::Succeeded => self.why_not_succeeded(&mut answer),
-            Status::WaitingUser => self.why_not_waiting(&mut answer),
+            Status::WaitingUser if !self.plan().is_interactive() => {
+                answer.reasons.push("the run is in mode `auto`; it never waits".to_owned());
+            }
+            Status::WaitingUser if self.status().is_end() => {}
+            Status::WaitingUser => answer.reasons.push("no question is open".to_owned()),
             Status::Failed => answer.reasons.push("nothing has failed".to_owned()),
             Status::Canceled => answer.reasons.push("nobody has canceled the run".to_owned()),
             Status::Queued => answer.reasons.push("the run needs no new slot".to_owned()),
-            Status::Running => self.why_not_running(&mut answer),
+            Status::Running => answer.reasons.push(self.why_not_running().to_owned()),
         }
         answer
     }
@@ -195,10 +189,9 @@ impl Run {
         };
         let evidence = &decision.evidence;
         if self.plan().is_interactive() && evidence.marker != Marker::Found {
-            answer.reasons.push(match evidence.marker {
-                Marker::Declined => "the agent says it is not done".to_owned(),
-                Marker::Absent | Marker::Found => "the last turn has no done marker".to_owned(),
-            });
+            let declined = evidence.marker == Marker::Declined;
+            let reason = if declined { "the agent says it is not done" } else { "the last turn has no done marker" };
+            answer.reasons.push(reason.to_owned());
         }
         let (has_schema, output) = (self.plan().output_schema.is_some(), evidence.output);
         match output {
@@ -222,20 +215,12 @@ impl Run {
         }
     }
 
-    fn why_not_waiting(&self, answer: &mut WhyNot) {
-        if !self.plan().is_interactive() {
-            answer.reasons.push("the run is in mode `auto`; it never waits".to_owned());
-        } else if !self.status().is_end() {
-            answer.reasons.push("no question is open".to_owned());
+    fn why_not_running(&self) -> &'static str {
+        match (self.status(), self.plan().profile) {
+            (Status::Queued, _) => "no slot has been granted yet",
+            (Status::WaitingUser, Profile::Resumable) => "a reply, then a slot, must come first",
+            (Status::WaitingUser, Profile::StickyProcess) => "a reply must come first",
+            _ => "no turn is under way",
         }
-    }
-
-    fn why_not_running(&self, answer: &mut WhyNot) {
-        answer.reasons.push(match (self.status(), self.plan().profile) {
-            (Status::Queued, _) => "no slot has been granted yet".to_owned(),
-            (Status::WaitingUser, Profile::Resumable) => "a reply, then a slot, must come first".to_owned(),
-            (Status::WaitingUser, Profile::StickyProcess) => "a reply must come first".to_owned(),
-            _ => "no turn is under way".to_owned(),
-        });
     }
 }

@@ -73,13 +73,11 @@ pub struct Replayer {
 
 impl Replayer {
     /// Before the first line.
-    #[must_use]
     pub fn new(plan: impl Into<Arc<Plan>>) -> Replayer {
         Replayer { plan: plan.into(), run: None }
     }
 
     /// The run after the last line; none before the first.
-    #[must_use]
     pub const fn run(&self) -> Option<&Run> {
         self.run.as_ref()
     }
@@ -129,7 +127,7 @@ impl Run {
         }
         let resolved_before = self.history().len();
         // Only a recorded decision can be found wrong after it was taken, and it adds nothing to the history.
-        let before = matches!(entry.event, Event::TurnDecided { .. }).then(|| self.life().clone());
+        let before = matches!(entry.event, Event::TurnDecided(_)).then(|| self.life().clone());
         if let Err(error) = self.replay_entry(&entry) {
             if let Some(before) = before {
                 self.go_back_to(before);

@@ -124,7 +124,7 @@ pub struct Allowed {
 }
 
 /// Whether one request would be taken.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct AllowedRequest {
     /// The request: `reply` or `cancel`.
@@ -150,14 +150,12 @@ pub struct AllowedRequest {
 
 impl Run {
     /// The run as a client sees it (VIEW-1).
-    #[must_use]
     pub fn status_view(&self) -> StatusView {
         let plan = self.plan();
         let decision = self.standing_decision();
-        let (error, data_text) = match self.outcome() {
-            Some(Outcome::Succeeded { data_text }) => (None, data_text.clone()),
-            Some(Outcome::Failed(error) | Outcome::Canceled(error)) => (Some(error.clone()), None),
-            None => (None, None),
+        let data_text = match self.outcome() {
+            Some(Outcome::Succeeded { data_text }) => data_text.clone(),
+            Some(Outcome::Failed(_) | Outcome::Canceled(_)) | None => None,
         };
         let mut warnings = plan.warnings.clone();
         warnings.append(&mut decision.map(Decision::warnings).unwrap_or_default());
@@ -172,10 +170,10 @@ impl Run {
             max_attempt: plan.max_attempt,
             pending_interaction_id: self.pending().map(|pending| pending.interaction_id),
             warnings,
-            error,
+            error: self.outcome().and_then(Outcome::error).cloned(),
             diagnostics,
             interaction_count: self.history().len() as u64 + u64::from(self.pending().is_some()),
-            auto_decision_count: self.resolved().auto_decided(),
+            auto_decision_count: self.resolved().auto_decided,
             data: data_text.as_deref().and_then(|text| json::parse_value(text, Limits::MAX_JSON_DEPTH).ok()),
             data_text,
             created_at: self.created_at(),
@@ -185,7 +183,6 @@ impl Run {
     }
 
     /// The pending question as a client sees it, or null (VIEW-2).
-    #[must_use]
     pub fn pending_view(&self) -> PendingView {
         PendingView {
             run_id: self.plan().run_id.clone(),
@@ -195,7 +192,6 @@ impl Run {
     }
 
     /// The requests that would be taken now, and for the others the reason (VIEW-3).
-    #[must_use]
     pub fn allowed(&self, now: Timestamp) -> Allowed {
         Allowed { revision: self.revision(), requests: vec![self.allowed_reply(now), self.allowed_cancel(now)] }
     }
@@ -214,7 +210,9 @@ impl Run {
             max_response_bytes: Some(self.plan().limits.reply_bytes),
             deadline_at: pending.deadline_at,
             remaining_ms: pending.deadline_at.map(|deadline| deadline.millis_since(now)),
-            ..AllowedRequest::granted("reply")
+            request: "reply",
+            allowed: true,
+            ..AllowedRequest::default()
         }
     }
 
@@ -223,25 +221,14 @@ impl Run {
         if self.status().is_end() || fails {
             return AllowedRequest::refused("cancel", Code::RunAlreadyEnded);
         }
-        AllowedRequest { arguments: Some(cancel_schema()), ..AllowedRequest::granted("cancel") }
+        let arguments = Some(cancel_schema());
+        AllowedRequest { request: "cancel", allowed: true, arguments, ..AllowedRequest::default() }
     }
 }
 
 impl AllowedRequest {
-    fn granted(request: &'static str) -> AllowedRequest {
-        AllowedRequest {
-            request,
-            allowed: true,
-            code: None,
-            arguments: None,
-            max_response_bytes: None,
-            deadline_at: None,
-            remaining_ms: None,
-        }
-    }
-
     fn refused(request: &'static str, code: Code) -> AllowedRequest {
-        AllowedRequest { allowed: false, code: Some(code), ..AllowedRequest::granted(request) }
+        AllowedRequest { request, code: Some(code), ..AllowedRequest::default() }
     }
 }
 

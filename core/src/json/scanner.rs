@@ -132,7 +132,7 @@ impl<'t> Scanner<'t> {
                     continue;
                 }
                 (Expect::Key | Expect::KeyOrEnd, Some(b'"')) => {
-                    let (key, end) = (at, self.string(at)?);
+                    let (key, end) = (at, self.string_end(at + 1)?);
                     let colon = self.skip_space(end);
                     if self.byte(colon) != Some(b':') {
                         return Err((colon, JsonError::Syntax));
@@ -187,7 +187,7 @@ impl<'t> Scanner<'t> {
 
     pub(super) fn scalar(&self, at: usize) -> Result<usize, (usize, JsonError)> {
         match self.byte(at) {
-            Some(b'"') => self.string(at),
+            Some(b'"') => self.string_end(at + 1),
             Some(b'-' | b'0'..=b'9') => self.number(at),
             Some(b't') => self.word(at, "true"),
             Some(b'f') => self.word(at, "false"),
@@ -199,10 +199,6 @@ impl<'t> Scanner<'t> {
     fn word(&self, at: usize, word: &str) -> Result<usize, (usize, JsonError)> {
         let end = at + word.len();
         if self.bytes.get(at..end) == Some(word.as_bytes()) { Ok(end) } else { Err((at, JsonError::Syntax)) }
-    }
-
-    fn string(&self, quote: usize) -> Result<usize, (usize, JsonError)> {
-        self.string_end(quote + 1)
     }
 
     /// Where a string ends, read from a place inside it.

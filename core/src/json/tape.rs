@@ -9,7 +9,7 @@ use super::{JsonError, Map, Value, trim};
 
 /// The JSON text of one value, read.
 #[derive(Debug, Default)]
-pub struct Document<'t> {
+pub(crate) struct Document<'t> {
     text: &'t str,
     /// What strings with escapes stand for, one behind the other.
     unescaped: String,
@@ -97,15 +97,8 @@ impl<'t> Document<'t> {
         Document::read(text, usize::MAX, Escapes::Decode)
     }
 
-    /// The text itself.
-    #[must_use]
-    pub fn text(&self) -> &'t str {
-        self.text
-    }
-
     /// The value that the text stands for.
-    #[must_use]
-    pub fn value(&self) -> Value {
+    pub(crate) fn value(&self) -> Value {
         self.root().to_value()
     }
 

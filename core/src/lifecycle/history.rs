@@ -5,47 +5,20 @@ use std::ops::Deref;
 
 use crate::types::interaction::{InteractionRecord, ResolutionMode};
 
-/// Append-only (HIST-1). Most runs that wait have asked for the first time: as long as it is empty it takes no room.
+/// Append-only (HIST-1).
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct History(Option<Box<Resolved>>);
-
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Resolved {
+pub(crate) struct History {
     records: Vec<InteractionRecord>,
     /// Which of them have an idempotency key, in the order of their keys.
     keyed: Vec<u32>,
-    answered: u64,
-    auto_decided: u64,
+    /// How many got an answer, of a person or an automatic one.
+    pub(crate) answered: u64,
+    /// How many were decided automatically, at their deadline.
+    pub(crate) auto_decided: u64,
 }
 
 impl History {
     pub(crate) fn push(&mut self, record: InteractionRecord) {
-        self.0.get_or_insert_default().push(record);
-    }
-
-    /// The reply that was taken under this key.
-    pub(crate) fn with_key(&self, key: &str) -> Option<&InteractionRecord> {
-        self.0.as_ref()?.with_key(key)
-    }
-
-    /// Whether each key stands for one reply; what comes back from outside may say anything.
-    pub(crate) fn has_each_key_once(&self) -> bool {
-        self.0.as_ref().is_none_or(|resolved| resolved.has_each_key_once())
-    }
-
-    /// How many got an answer, of a person or an automatic one.
-    pub(crate) fn answered(&self) -> u64 {
-        self.0.as_ref().map_or(0, |resolved| resolved.answered)
-    }
-
-    /// How many were decided automatically, at their deadline.
-    pub(crate) fn auto_decided(&self) -> u64 {
-        self.0.as_ref().map_or(0, |resolved| resolved.auto_decided)
-    }
-}
-
-impl Resolved {
-    fn push(&mut self, record: InteractionRecord) {
         if let Some(key) = record.idempotency_key.as_deref() {
             let place = self.place_of(key);
             // A run has far fewer interactions than that (BAD-2).
@@ -56,14 +29,15 @@ impl Resolved {
         self.records.push(record);
     }
 
-    fn with_key(&self, key: &str) -> Option<&InteractionRecord> {
+    /// The reply that was taken under this key.
+    pub(crate) fn with_key(&self, key: &str) -> Option<&InteractionRecord> {
         let index = self.keyed.get(self.place_of(key))?;
         self.records.get(*index as usize).filter(|record| record.idempotency_key.as_deref() == Some(key))
     }
 
-    fn has_each_key_once(&self) -> bool {
-        let (before, behind) = (self.keyed.iter(), self.keyed.iter().skip(1));
-        before.zip(behind).all(|(one, next)| self.key(*one) != self.key(*next))
+    /// Whether each key stands for one reply; what comes back from outside may say anything.
+    pub(crate) fn has_each_key_once(&self) -> bool {
+        self.keyed.array_windows().all(|[one, next]| self.key(*one) != self.key(*next))
     }
 
     /// Where a key stands among the others, or would.
@@ -90,6 +64,6 @@ impl Deref for History {
     type Target = [InteractionRecord];
 
     fn deref(&self) -> &[InteractionRecord] {
-        self.0.as_ref().map_or(&[], |resolved| &resolved.records)
+        &self.records
     }
 }

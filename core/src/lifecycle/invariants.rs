@@ -23,7 +23,7 @@ pub(crate) struct Broken {
 
 /// Checks every invariant; returns the first that does not hold.
 pub(crate) fn check(run: &Run) -> Result<(), Broken> {
-    plan(run)?;
+    plan(run.plan())?;
     history(run)?;
     check_life(run)
 }
@@ -43,8 +43,8 @@ fn ensure(holds: bool, place: &'static str, message: &'static str) -> Result<(),
     if holds { Ok(()) } else { Err(Broken { place, message }) }
 }
 
-fn plan(run: &Run) -> Result<(), Broken> {
-    let plan = run.plan();
+/// Checks what admission sees to.
+pub(crate) fn plan(plan: &Plan) -> Result<(), Broken> {
     ensure(crate::admission::is_run_id(&plan.run_id), "plan.run_id", "not a run id")?;
     ensure(!plan.engine.trim().is_empty(), "plan.engine", "an engine is needed")?;
     let timeouts = 1..=MAX_SESSION_TIMEOUT_SEC;
@@ -95,7 +95,7 @@ fn counters(run: &Run) -> Result<(), Broken> {
     let max = run.plan().max_attempt.filter(|_| run.plan().is_interactive());
     ensure(max.is_none_or(|max| life.attempt_number <= max), "life.attempt_number", "passes max_attempt")?;
     // Every answer leads to one more turn, once that turn has started.
-    let answered = run.resolved().answered();
+    let answered = run.resolved().answered;
     let attempts = u64::from(life.attempt_number);
     let retry = run.plan().interrupted_turn == InterruptedTurn::Retry;
     let expected = match run.state() {

@@ -6,13 +6,12 @@ use crate::types::codes::Code;
 use crate::types::decision::Decision;
 use crate::types::event::{Event, Origin};
 use crate::types::observation::{DecisionSummary, Observation};
-use crate::types::state::{Ended, Outcome, State};
+use crate::types::state::Outcome;
 use crate::types::time::Timestamp;
 use crate::types::transition::JournalEntry;
 
 impl Run {
     /// What is observed of an event that this run has rejected. The name and the code may come from anywhere.
-    #[must_use]
     pub fn observe_rejected(&self, event: &str, code: &str, now: Timestamp) -> Observation {
         let known = REQUESTS_AND_FACTS.into_iter().find(|(name, _)| *name == event);
         let (event, by) = known.map_or(("unknown", None), |(name, by)| (name, Some(by)));
@@ -37,12 +36,7 @@ impl Run {
             lasted_ms: is_left.then(|| plain.at.millis_since(since)),
             decision: entry.evaluation.as_ref().map(|evaluation| summary(&evaluation.decision)),
             resolution_mode: next.record.as_ref().map(|record| record.resolution_mode),
-            code: match state {
-                State::Ended(Ended { how: Outcome::Failed(error) | Outcome::Canceled(error) }) => {
-                    Some(bounded(&error.code))
-                }
-                State::Queued(_) | State::Running(_) | State::WaitingUser(_) | State::Ended(_) => None,
-            },
+            code: state.outcome().and_then(Outcome::error).map(|error| bounded(&error.code)),
             usage: match &entry.event {
                 Event::TurnFinished(report) => report.usage,
                 _ => None,
@@ -62,13 +56,7 @@ impl Run {
             by,
             attempt_number: self.attempt_number(),
             status: self.status(),
-            left: None,
-            lasted_ms: None,
-            decision: None,
-            resolution_mode: None,
-            code: None,
-            usage: None,
-            rejected: None,
+            ..Observation::default()
         }
     }
 }

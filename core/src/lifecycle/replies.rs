@@ -1,8 +1,6 @@
 //! Replies: every one gets a receipt, by the table of section 7.
 
 use crate::admission::plan::Plan;
-use crate::json::Value;
-use crate::json::json_text;
 use crate::lifecycle::run::Run;
 use crate::types::codes::Code;
 use crate::types::event::Reply;
@@ -20,7 +18,7 @@ pub(crate) fn examine(run: &Run, reply: &Reply) -> Option<Receipt> {
         Some(Receipt { interaction_id: Some(id), pending_interaction_id, ..refusal })
     };
 
-    let size = response_size(reply);
+    let size = reply.response_text().len();
     let limit = run.plan().limits.reply_bytes;
     if size > limit {
         let message = format!("the reply has {size} bytes, the limit is {limit}");
@@ -72,12 +70,5 @@ pub(crate) fn status_after_reply(plan: &Plan) -> Status {
     match plan.profile {
         Profile::Resumable => Status::Queued,
         Profile::StickyProcess => Status::Running,
-    }
-}
-
-fn response_size(reply: &Reply) -> usize {
-    match &reply.response {
-        Value::String(text) => text.len(),
-        other => json_text(other).len(),
     }
 }

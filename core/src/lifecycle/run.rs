@@ -13,7 +13,7 @@ use crate::types::effect::{Action, Effect};
 use crate::types::event::{Event, Reply};
 use crate::types::interaction::{InteractionRecord, PendingInteraction};
 use crate::types::receipt::{EventRejected, Receipt, ReceiptKind};
-use crate::types::state::{BegunBy, Ended, Outcome, Running, State, Status, WaitingUser};
+use crate::types::state::{BegunBy, Outcome, Running, State, Status, WaitingUser};
 use crate::types::time::Timestamp;
 use crate::types::transition::{JournalEntry, Transition};
 
@@ -78,7 +78,6 @@ pub struct OwnedResources {
 
 impl Run {
     /// Makes a run of an admitted plan. It is queued and asks for its first slot.
-    #[must_use]
     pub fn create(plan: impl Into<Arc<Plan>>, now: Timestamp) -> (Run, Transition) {
         let plan = plan.into();
         let (queued, effects) = transition::first_request(&plan.run_id);
@@ -112,42 +111,37 @@ impl Run {
     /// # Errors
     /// [`EventRejected`] if the event is malformed, reports a turn that was never started, or needs a validator that is
     /// missing; the run is unchanged.
-    pub fn apply(&mut self, event: Event, now: Timestamp) -> Result<Transition, EventRejected> {
-        if let Event::TurnDecided { .. } | Event::Created {} = event {
+    pub fn apply(&mut self, mut event: Event, now: Timestamp) -> Result<Transition, EventRejected> {
+        if let Event::TurnDecided(_) | Event::Created {} = event {
             return Err(EventRejected::malformed(format!("`{}` stands in journals only", event.name())));
         }
         event.check_form()?;
+        if let Event::TurnFinished(report) = &mut event {
+            report.keep_end_of_long_text(&self.plan.limits)?;
+        }
         #[cfg(feature = "streams")]
         let event = event.with_stream_decoded()?;
         self.check_applicable(&event)?;
         let Step { next, effects, receipt } = transition::step(self, &event, self.latest(now));
+        let mut transition = Transition { effects, receipt, ..Transition::default() };
         let Some(mut next) = next else {
+            // A refused request is observed like a rejected event (OBS-5).
             #[cfg(feature = "observe")]
-            let observation = receipt.as_ref().and_then(|receipt| receipt.code).map(|code| {
-                // A refused request is observed like a rejected event (OBS-5).
-                self.observe_rejected(event.name(), code.as_str(), now)
-            });
-            return Ok(Transition {
-                effects,
-                receipt,
-                entry: None,
-                #[cfg(feature = "observe")]
-                observation,
-            });
+            if let Some(code) = transition.receipt.as_ref().and_then(|receipt| receipt.code) {
+                transition.observation = Some(self.observe_rejected(event.name(), code.as_str(), now));
+            }
+            return Ok(transition);
         };
         let evaluation = next.evaluation.take();
         let decision = evaluation.as_ref().map(|evaluation| evaluation.decision.clone());
         let entry = JournalEntry { revision: self.revision().saturating_add(1), at: now, event, evaluation };
         #[cfg(feature = "observe")]
-        let observation = Some(self.observe_step(&next, &entry));
+        {
+            transition.observation = Some(self.observe_step(&next, &entry));
+        }
         self.advance(next, decision, now);
-        Ok(Transition {
-            effects,
-            receipt,
-            entry: Some(entry),
-            #[cfg(feature = "observe")]
-            observation,
-        })
+        transition.entry = Some(entry);
+        Ok(transition)
     }
 
     /// Takes a reply. Whatever becomes of it, there is a receipt.
@@ -187,7 +181,7 @@ impl Run {
                 }
                 report.attempt_number
             }
-            Event::TurnDecided { attempt_number, .. } => *attempt_number,
+            Event::TurnDecided(turn) => turn.attempt_number,
             _ => return Ok(()),
         };
         let last = self.life.attempt_number;
@@ -252,31 +246,26 @@ impl Run {
     // -- what a run knows --
 
     /// The settings it was admitted with.
-    #[must_use]
     pub fn plan(&self) -> &Arc<Plan> {
         &self.plan
     }
 
     /// Where it is.
-    #[must_use]
     pub fn status(&self) -> Status {
         self.life.state.status()
     }
 
     /// How many events have changed it; the creation is the first.
-    #[must_use]
     pub fn revision(&self) -> u64 {
         self.life.revision
     }
 
     /// The number of the last turn that started; 0 before the first.
-    #[must_use]
     pub fn attempt_number(&self) -> u32 {
         self.life.attempt_number
     }
 
     /// The question it waits on.
-    #[must_use]
     pub fn pending(&self) -> Option<&PendingInteraction> {
         match &*self.life.state {
             State::WaitingUser(waiting) => Some(&waiting.pending),
@@ -285,22 +274,16 @@ impl Run {
     }
 
     /// How it ended, if it did.
-    #[must_use]
     pub fn outcome(&self) -> Option<&Outcome> {
-        match &*self.life.state {
-            State::Ended(Ended { how }) => Some(how),
-            State::Queued(_) | State::Running(_) | State::WaitingUser(_) => None,
-        }
+        self.life.state.outcome()
     }
 
     /// Every question that came to its end, in order.
-    #[must_use]
     pub fn history(&self) -> &[InteractionRecord] {
         &self.history
     }
 
     /// Why the last turn ended as it did.
-    #[must_use]
     pub fn decision(&self) -> Option<&Decision> {
         self.life.decision.as_ref()
     }
@@ -314,25 +297,21 @@ impl Run {
     }
 
     /// The last good handle of the agent's session.
-    #[must_use]
     pub fn session_handle(&self) -> Option<&str> {
         self.life.session_handle.as_deref()
     }
 
     /// When it was made.
-    #[must_use]
     pub fn created_at(&self) -> Timestamp {
         self.life.created_at
     }
 
     /// When it last changed.
-    #[must_use]
     pub fn updated_at(&self) -> Timestamp {
         self.life.updated_at
     }
 
     /// What the host still owes, from the run alone, except for the beginning of a turn, which may have happened (HOST-2).
-    #[must_use]
     pub fn outstanding(&self) -> PendingEffects {
         let keep = self.keep();
         match self.owed() {
@@ -360,22 +339,13 @@ impl Run {
 
     /// What the run may still own.
     pub(crate) fn keep(&self) -> OwnedResources {
-        match &*self.life.state {
-            State::Queued(queued) => {
-                OwnedResources { slot_id: Some(queued.slot_id.clone()), ..OwnedResources::default() }
-            }
-            State::Running(running) => OwnedResources {
-                slot_id: Some(running.slot_id.clone()),
-                process: Some(running.slot_id.clone()),
-                timer: None,
-            },
-            State::WaitingUser(waiting) => {
-                let deadline = waiting.timer.zip(waiting.pending.deadline_at);
-                let (slot_id, process) = (waiting.kept_slot.clone(), waiting.kept_slot.clone());
-                OwnedResources { slot_id, timer: deadline.map(|_| waiting.pending.interaction_id), process }
-            }
-            State::Ended(_) => OwnedResources::default(),
-        }
+        let process = self.life.state.held_slot().cloned();
+        let timer = self.pending().filter(|pending| pending.deadline_at.is_some());
+        let slot_id = match &*self.life.state {
+            State::Queued(queued) => Some(queued.slot_id.clone()),
+            State::Running(_) | State::WaitingUser(_) | State::Ended(_) => process.clone(),
+        };
+        OwnedResources { slot_id, timer: timer.map(|pending| pending.interaction_id), process }
     }
 
     fn begin_action(&self, running: &Running) -> Action {
@@ -467,15 +437,10 @@ impl Run {
 
     /// Diagnostics of the run itself, beside those of its decisions.
     pub(crate) fn own_diagnostics(&self) -> Vec<Note> {
-        let mut notes = Vec::new();
-        if self.life.clock_went_backwards {
-            let message = "the host's clock went backwards; the latest time was used";
-            notes.push(Note::new(Code::ClockWentBackwards, message));
-        }
-        if self.life.time_in_seconds {
-            let message = "a time was given in seconds instead of milliseconds; the latest time was used";
-            notes.push(Note::new(Code::TimeInSeconds, message));
-        }
-        notes
+        let backwards = "the host's clock went backwards; the latest time was used";
+        let in_seconds = "a time was given in seconds instead of milliseconds; the latest time was used";
+        let backwards = self.life.clock_went_backwards.then(|| Note::new(Code::ClockWentBackwards, backwards));
+        let in_seconds = self.life.time_in_seconds.then(|| Note::new(Code::TimeInSeconds, in_seconds));
+        backwards.into_iter().chain(in_seconds).collect()
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::lifecycle::replies;
 use crate::lifecycle::run::Run;
 use crate::lifecycle::wait::{Expiry, SlotWhileWaiting, WaitRule};
-use crate::text::{display_text, push_number};
+use crate::text::display_text;
 use crate::turn::gate::{self, Position};
 use crate::types::codes::Code;
 use crate::types::decision::{Evaluation, Verdict};
@@ -28,7 +28,7 @@ pub(crate) struct Step {
 }
 
 /// The parts of a run that a step replaces or adds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Next {
     pub(crate) state: Option<State>,
     pub(crate) attempt_number: u32,
@@ -73,10 +73,10 @@ fn take(event: &Event, draft: &mut Draft) {
             let evaluation = Box::new(gate::evaluate(run.plan(), position(run), report));
             draft.finish_turn(running, evaluation, report.session_handle.as_deref());
         }
-        (State::Running(running), Event::TurnDecided { attempt_number, slot_id, session_handle, evaluation, .. })
-            if run.is_current_turn(*attempt_number, slot_id.as_deref(), running) =>
+        (State::Running(running), Event::TurnDecided(turn))
+            if run.is_current_turn(turn.attempt_number, turn.slot_id.as_deref(), running) =>
         {
-            draft.finish_turn(running, evaluation.clone(), session_handle.as_deref());
+            draft.finish_turn(running, turn.evaluation.clone(), turn.session_handle.as_deref());
         }
         (State::Running(running), Event::ProcessLost { attempt_number, slot_id })
             if run.is_current_process(*attempt_number, slot_id.as_ref()) =>
@@ -111,7 +111,7 @@ fn take(event: &Event, draft: &mut Draft) {
             _,
             Event::Created {}
             | Event::TurnFinished(_)
-            | Event::TurnDecided { .. }
+            | Event::TurnDecided(_)
             | Event::TimerFired { .. }
             | Event::ProcessLost { .. },
         ) => {}
@@ -153,12 +153,9 @@ impl Draft<'_> {
     /// Returns the pending changes, creating them on first use.
     fn next(&mut self) -> &mut Next {
         self.step.next.get_or_insert_with(|| Next {
-            state: None,
             attempt_number: self.run.attempt_number(),
             slots_requested: self.run.slots_requested(),
-            session_handle: None,
-            evaluation: None,
-            record: None,
+            ..Next::default()
         })
     }
 
@@ -428,11 +425,7 @@ fn already_ended(run: &Run) -> Receipt {
 }
 
 pub(crate) fn slot_id(run_id: &str, number: u64) -> String {
-    let mut id = String::with_capacity(run_id.len() + 8);
-    id.push_str(run_id);
-    id.push_str("/s");
-    push_number(&mut id, number);
-    id
+    format!("{run_id}/s{number}")
 }
 
 /// The reply that the core makes at the deadline (TIME-2).

@@ -28,14 +28,10 @@ pub(crate) enum Expiry {
 
 impl WaitRule {
     pub(crate) fn of(plan: &Plan) -> WaitRule {
-        WaitRule::for_settings(plan.profile, plan.require_user_reply)
-    }
-
-    fn for_settings(profile: Profile, strict: bool) -> WaitRule {
         use Expiry::{AutoDecision, Failure};
         use Profile::{Resumable, StickyProcess};
         use SlotWhileWaiting::{Kept, Released};
-        match (profile, strict) {
+        match (plan.profile, plan.require_user_reply) {
             (Resumable, true) => WaitRule { slot: Released, expiry: None },
             (Resumable, false) => WaitRule { slot: Released, expiry: Some(AutoDecision) },
             (StickyProcess, true) => WaitRule { slot: Kept, expiry: Some(Failure) },

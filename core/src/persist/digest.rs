@@ -14,16 +14,8 @@ pub(crate) fn digest(parts: &[&str]) -> String {
         hasher.update((part.len() as u64).to_le_bytes());
         hasher.update(part.as_bytes());
     }
-    let mut digits = [0; 64];
-    for (pair, byte) in digits.as_chunks_mut().0.iter_mut().zip(hasher.finalize()) {
-        *pair = [hexadecimal(byte >> 4), hexadecimal(byte & 15)];
-    }
-    // INVARIANT: digits are ASCII.
-    str::from_utf8(&digits).unwrap_or_default().to_owned()
-}
-
-const fn hexadecimal(digit: u8) -> u8 {
-    if digit < 10 { b'0' + digit } else { b'a' + (digit - 10) }
+    let digits = hasher.finalize().into_iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
 }
 
 /// Checks a document's version before anything else of it is read.

@@ -1,8 +1,8 @@
 //! The journal: what happened to a run, in order. It replays to the same run and the same effects (HIST-2).
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use crate::admission::plan::Plan;
@@ -13,7 +13,7 @@ use crate::lifecycle::run::Run;
 use crate::persist::digest::{check_version, digest};
 use crate::types::codes::Code;
 use crate::types::effect::Effect;
-use crate::types::event::Event;
+use crate::types::event::{DecidedTurn, Event};
 use crate::types::load_error::LoadError;
 use crate::types::strict::{Invalid, from_value};
 use crate::types::time::Timestamp;
@@ -36,13 +36,13 @@ impl JournalEntry {
     pub fn compact(self) -> JournalEntry {
         let JournalEntry { revision, at, event, evaluation } = self;
         let event = match (event, evaluation) {
-            (Event::TurnFinished(report), Some(evaluation)) => Event::TurnDecided {
+            (Event::TurnFinished(report), Some(evaluation)) => Event::TurnDecided(DecidedTurn {
                 attempt_number: report.attempt_number,
                 report_digest: digest(&[&json_text(&report)]),
                 slot_id: report.slot_id,
                 session_handle: report.session_handle,
                 evaluation,
-            },
+            }),
             (event, _) => event,
         };
         JournalEntry { revision, at, event, evaluation: None }
@@ -85,28 +85,18 @@ pub(crate) struct ChainedEntry {
     chain: String,
 }
 
-#[derive(Serialize)]
-struct DocumentOut<'j> {
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document<'j> {
+    /// Looked at before the rest is read, so that a newer document gets its own code.
     version: u64,
-    run_id: &'j str,
+    run_id: Cow<'j, str>,
     /// The last link's digest: a journal that was cut short ends in another one.
-    head: &'j str,
-    entries: &'j [ChainedEntry],
+    head: Cow<'j, str>,
+    entries: Cow<'j, [ChainedEntry]>,
     /// What the run was made of, so that the document alone can be replayed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    plan: Option<&'j Plan>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct DocumentIn {
-    /// Looked at before the rest is read, so that a newer document gets its own code.
-    #[serde(rename = "version")]
-    _version: IgnoredAny,
-    run_id: String,
-    head: String,
-    entries: Vec<ChainedEntry>,
-    plan: Option<Plan>,
+    plan: Option<Cow<'j, Plan>>,
 }
 
 /// A run made again from its journal, and every effect it emitted on the way.
@@ -121,7 +111,6 @@ pub struct Replayed {
 
 impl Journal {
     /// An empty journal for a run.
-    #[must_use]
     pub fn new(plan: &Plan) -> Journal {
         Journal { run_id: plan.run_id.clone(), entries: Vec::new() }
     }
@@ -133,7 +122,6 @@ impl Journal {
     }
 
     /// The entries as JSON texts, one each, for a store that appends them one by one.
-    #[must_use]
     pub fn lines(&self) -> Vec<String> {
         self.entries.iter().map(json_text).collect()
     }
@@ -153,42 +141,37 @@ impl Journal {
     }
 
     /// The id of the run.
-    #[must_use]
     pub fn run_id(&self) -> &str {
         &self.run_id
     }
 
     /// How many entries there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
     /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
     /// The journal as JSON text.
-    #[must_use]
     pub fn to_json(&self) -> String {
         self.document(None)
     }
 
     /// The journal together with its plan: a record, which can be replayed by itself (HIST-6).
-    #[must_use]
     pub fn to_record(&self, plan: &Plan) -> String {
         self.document(Some(plan))
     }
 
     fn document(&self, plan: Option<&Plan>) -> String {
-        json_text(&DocumentOut {
+        json_text(&Document {
             version: JOURNAL_VERSION,
-            run_id: &self.run_id,
-            head: self.head(),
-            entries: &self.entries,
-            plan,
+            run_id: self.run_id().into(),
+            head: self.head().into(),
+            entries: self.entries.as_slice().into(),
+            plan: plan.map(Cow::Borrowed),
         })
     }
 
@@ -217,15 +200,15 @@ impl Journal {
     fn from_document(text: &str) -> Result<(Journal, Option<Plan>), LoadError> {
         let document = read_text(text)?;
         check_version(&document, JOURNAL_VERSION, Code::JournalVersionUnsupported, Code::JournalInvalid)?;
-        let document: DocumentIn = from_value(document).map_err(broken)?;
-        let mut journal = Journal { run_id: document.run_id, entries: Vec::new() };
-        for entry in document.entries {
+        let document: Document<'_> = from_value(document).map_err(broken)?;
+        let mut journal = Journal { run_id: document.run_id.into_owned(), entries: Vec::new() };
+        for entry in document.entries.into_owned() {
             journal.check_and_push(entry)?;
         }
         if journal.head() != document.head {
             return Err(invalid("head", "the end of the journal is missing"));
         }
-        Ok((journal, document.plan))
+        Ok((journal, document.plan.map(Cow::into_owned)))
     }
 
     fn check_and_push(&mut self, entry: ChainedEntry) -> Result<(), LoadError> {
@@ -281,7 +264,7 @@ impl Run {
             .filter(|_| follows)
             .ok_or_else(|| invalid(place(), "the event changes nothing here"))?;
         // A recorded evaluation is taken as it stands, so what it led to is checked like a snapshot, before anything else hides it.
-        if let Event::TurnDecided { .. } = entry.event {
+        if let Event::TurnDecided(_) = entry.event {
             invariants::check_life(self).map_err(|broken| invalid(broken.place, broken.message))?;
         }
         Ok(effects)

@@ -1,5 +1,7 @@
 //! Snapshots: a run as one JSON document, and back again unless it was tampered with.
 
+use std::borrow::Cow;
+
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
@@ -17,36 +19,30 @@ use crate::types::strict::from_value;
 /// The version of the format that this version of the library writes.
 pub const SNAPSHOT_VERSION: u64 = 1;
 
-#[derive(Serialize)]
-struct ContentOut<'r> {
-    plan: &'r Plan,
-    life: &'r Life,
-    history: &'r [InteractionRecord],
-}
-
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct DocumentIn {
+struct Document {
     /// Looked at before the rest is read, so that a newer document gets its own code.
     #[serde(rename = "version")]
     _version: IgnoredAny,
     digest: String,
-    run: ContentIn,
+    run: Content<'static>,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ContentIn {
-    plan: Plan,
-    life: Life,
-    history: Vec<InteractionRecord>,
+struct Content<'r> {
+    plan: Cow<'r, Plan>,
+    life: Cow<'r, Life>,
+    history: Cow<'r, [InteractionRecord]>,
 }
 
 impl Run {
     /// The run as canonical JSON: the same run gives the same bytes, in every runtime.
-    #[must_use]
     pub fn snapshot(&self) -> String {
-        let text = content_text(self.plan(), self.life(), self.history());
+        let (plan, life) = (Cow::Borrowed(&**self.plan()), Cow::Borrowed(self.life()));
+        // The text that the digest is made of is also the text that is written.
+        let text = json_text(&Content { plan, life, history: self.history().into() });
         document_text(&content_digest(&text), &text)
     }
 
@@ -59,11 +55,10 @@ impl Run {
         let document = json::parse_value(snapshot, Limits::MAX_JSON_DEPTH)
             .map_err(|fault| invalid("the document", format!("{fault}")))?;
         check_version(&document, SNAPSHOT_VERSION, Code::SnapshotVersionUnsupported, Code::SnapshotInvalid)?;
-        let document: DocumentIn = from_value(document).map_err(|misread| misread.load_error(Code::SnapshotInvalid))?;
-        let ContentIn { plan, life, history } = document.run;
+        let document: Document = from_value(document).map_err(|misread| misread.load_error(Code::SnapshotInvalid))?;
         // Before the digest: a limit that is too large for a browser's memory is not read there as it was written.
-        invariants::limits(&plan).map_err(|broken| invalid(broken.place, broken.message))?;
-        let text = content_text(&plan, &life, &history);
+        invariants::limits(&document.run.plan).map_err(|broken| invalid(broken.place, broken.message))?;
+        let text = json_text(&document.run);
         if content_digest(&text) != document.digest {
             return Err(invalid("digest", "the content is not what the digest was made of"));
         }
@@ -72,15 +67,25 @@ impl Run {
         if snapshot != document_text(&document.digest, &text) && !is_content_of(snapshot, &text) {
             return Err(invalid("run", "the content is not in the form in which it was written"));
         }
-        let run = Run::from_parts(plan, life, history);
+        let Content { plan, life, history } = document.run;
+        let run = Run::from_parts(plan.into_owned(), life.into_owned(), history.into_owned());
         invariants::check(&run).map_err(|broken| invalid(broken.place, broken.message))?;
         Ok(run)
     }
 }
 
-/// The text that the digest is made of is also the text that is written.
-fn content_text(plan: &Plan, life: &Life, history: &[InteractionRecord]) -> String {
-    json_text(&ContentOut { plan, life, history })
+impl Plan {
+    /// Reads a plan back from its JSON text, as a snapshot holds it.
+    ///
+    /// # Errors
+    /// `SNAPSHOT_INVALID` with the place, also for a plan that admission cannot have made.
+    pub fn from_json(text: &str) -> Result<Plan, LoadError> {
+        let plan = json::parse_value(text, Limits::MAX_JSON_DEPTH)
+            .map_err(|fault| invalid("the document", fault.to_string()))?;
+        let plan = from_value(plan).map_err(|misread| misread.load_error(Code::SnapshotInvalid))?;
+        invariants::plan(&plan).map_err(|broken| invalid(broken.place, broken.message))?;
+        Ok(plan)
+    }
 }
 
 fn document_text(digest: &str, content: &str) -> String {

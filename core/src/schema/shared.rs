@@ -1,43 +1,39 @@
-//! Compiled schemas that are in use, so that a thousand runs of one skill share one.
+//! Values in use, so that a thousand runs of one skill share one.
 //!
-//! This is a memory of a pure function: it changes how long an answer takes, never the answer.
+//! This is a memory of pure functions: it changes how long an answer takes and how much room it needs, never the answer.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use super::Compiled;
+/// There are never many, so they are compared one by one.
+pub(crate) struct Shared<T>(Mutex<Vec<Weak<T>>>);
 
-struct Shared {
-    /// There are never many, and texts of different lengths are compared at once.
-    known: Vec<Weak<Compiled>>,
-    /// The last ones are kept alive: runs of one skill may come one after the other.
-    recent: Vec<Arc<Compiled>>,
-}
-
-static SHARED: Mutex<Shared> = Mutex::new(Shared { known: Vec::new(), recent: Vec::new() });
-
-/// The schema that was compiled from the same before, if it is still there.
-pub(super) fn find(text: &str, json_depth: usize) -> Option<Arc<Compiled>> {
-    let is_same = |schema: &Arc<Compiled>| schema.json_depth == json_depth && schema.text == text;
-    lock().known.iter().filter_map(Weak::upgrade).find(is_same)
-}
-
-/// Remembers a schema as long as it is in use, and the last few longer.
-pub(super) fn remember(compiled: &Arc<Compiled>) {
-    let mut shared = lock();
-    if shared.known.len() >= MAX_KNOWN {
-        shared.known.retain(|schema| schema.strong_count() > 0);
+impl<T> Shared<T> {
+    pub(crate) const fn new() -> Shared<T> {
+        Shared(Mutex::new(Vec::new()))
     }
-    shared.known.push(Arc::downgrade(compiled));
-    if shared.recent.len() == MAX_RECENT {
-        shared.recent.remove(0);
+
+    pub(crate) fn find(&self, is_wanted: impl Fn(&T) -> bool) -> Option<Arc<T>> {
+        self.lock().iter().filter_map(Weak::upgrade).find(|value| is_wanted(value))
     }
-    shared.recent.push(compiled.clone());
+
+    /// Remembers a value as long as it is in use.
+    pub(crate) fn add(&self, value: T) -> Arc<T> {
+        let mut known = self.lock();
+        if known.len() >= MOST_SHARED {
+            known.retain(|value| value.strong_count() > 0);
+            // If all of them are in use, the older half is as likely to be asked for as any.
+            let too_many = known.len().saturating_sub(MOST_SHARED / 2);
+            known.drain(..too_many);
+        }
+        let value = Arc::new(value);
+        known.push(Arc::downgrade(&value));
+        value
+    }
+
+    /// The list is whole at any time, so a panic elsewhere does not spoil it.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Vec<Weak<T>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
-/// What is remembered is whole at any time, so a panic elsewhere does not spoil it.
-fn lock() -> MutexGuard<'static, Shared> {
-    SHARED.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-const MAX_KNOWN: usize = 1024;
-const MAX_RECENT: usize = 16;
+pub(crate) const MOST_SHARED: usize = 256;

@@ -14,15 +14,6 @@ fn cuts_keep_characters_whole() {
 }
 
 #[test]
-fn numbers_are_written_in_full() {
-    for number in [0, 9, 10, 42, 100, u64::MAX] {
-        let mut text = "r/".to_owned();
-        push_number(&mut text, number);
-        assert_eq!(text, format!("r/{number}"));
-    }
-}
-
-#[test]
 fn a_quoted_value_is_one_short_line() {
     assert_eq!(quoted("a`b\nc\u{7}"), "`a'b c\\u{7}`");
     assert!(quoted(&"x".repeat(500)).len() < 100);

@@ -20,7 +20,7 @@ use crate::types::limits;
 use objects::{Contents, FoundObject, Markers};
 
 /// The evidence of a turn, and the parts of it that the run continues with.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Found<'r> {
     pub(crate) evidence: Evidence,
     /// Whether the output is an object; a host may hand over anything.
@@ -32,7 +32,7 @@ pub(crate) struct Found<'r> {
     /// The end of the assistant's last words, for a question without structure.
     pub(crate) last_words: &'r str,
     /// How long they were before they were cut.
-    pub(crate) last_words_bytes: usize,
+    pub(crate) last_words_bytes: u64,
     pub(crate) diagnostics: Vec<Note>,
     /// Bytes looked at: the measure of work.
     pub(crate) steps: u64,
@@ -42,33 +42,33 @@ pub(crate) struct Found<'r> {
 pub(crate) fn read<'r>(plan: &'r Plan, report: &'r TurnReport) -> Found<'r> {
     let mut reader = Reader {
         plan,
+        found: Found { diagnostics: report.diagnostics.clone(), ..Found::default() },
         output: None,
         fault: None,
         looks_left: MAX_LOOKS,
         markers: Markers::default(),
         mentioned: false,
         breaks_off_done: false,
-        question: None,
-        last_words: "",
-        last_words_bytes: 0,
         unreadable_questions: 0,
-        diagnostics: report.diagnostics.clone(),
-        steps: 0,
     };
     match (&report.output, &report.messages, &report.text) {
         (Some(Value::Null), _, _) | (None, None, None) => {}
         (Some(value), _, _) => reader.host_value(value),
         (None, Some(messages), _) => {
             let own_words = messages.iter().filter(|message| message.role == "assistant");
-            reader.texts(&own_words.map(|message| message.text.as_str()).collect::<Vec<_>>());
+            reader.texts(&own_words.map(|message| message.text.as_str()).collect::<Vec<_>>(), 0);
         }
-        (None, None, Some(text)) => reader.texts(&[text]),
+        (None, None, Some(text)) => {
+            let size = report.text_bytes.unwrap_or_default();
+            reader.texts(&[text], size.saturating_sub(text.len() as u64));
+        }
     }
     reader.finish()
 }
 
 struct Reader<'r> {
     plan: &'r Plan,
+    found: Found<'r>,
     output: Option<Output>,
     fault: Option<JsonError>,
     /// How many more candidates are looked at.
@@ -78,12 +78,7 @@ struct Reader<'r> {
     mentioned: bool,
     /// The last message breaks off in an object that says that the work is done.
     breaks_off_done: bool,
-    question: Option<Map>,
-    last_words: &'r str,
-    last_words_bytes: usize,
     unreadable_questions: usize,
-    diagnostics: Vec<Note>,
-    steps: u64,
 }
 
 /// An output that could be read.
@@ -102,7 +97,7 @@ impl Output {
 
 impl<'r> Reader<'r> {
     fn note(&mut self, code: Code, message: impl Into<String>) {
-        self.diagnostics.push(Note::new(code, message));
+        self.found.diagnostics.push(Note::new(code, message));
     }
 
     /// A value that the host already has (OUT-1).
@@ -111,9 +106,9 @@ impl<'r> Reader<'r> {
             self.fault = Some(JsonError::TooDeep);
             return;
         }
-        let size = json_text(value).len();
-        self.steps += size as u64;
-        if size > self.plan.limits.turn_text_bytes {
+        let size = json_text(value).len() as u64;
+        self.found.steps += size;
+        if size > self.plan.limits.turn_text_bytes as u64 {
             self.too_large(size);
             return;
         }
@@ -148,18 +143,22 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// The assistant's messages of the turn, in order.
-    fn texts(&mut self, texts: &[&'r str]) {
+    /// The assistant's messages of the turn, in order. So many bytes before the first of them are not there.
+    fn texts(&mut self, texts: &[&'r str], missing: u64) {
         let limits = &self.plan.limits;
         let last = texts.iter().rposition(|text| !text.trim().is_empty());
-        let words = last.and_then(|last| texts.get(last)).map(|text| text.trim()).unwrap_or_default();
-        self.last_words_bytes = words.len();
-        self.last_words = text::tail(words, limits.prompt_bytes);
-        let size = texts.iter().map(|text| text.len()).sum::<usize>();
-        if size > limits.turn_text_bytes {
+        let words = last.and_then(|last| texts.get(last)).copied().unwrap_or_default();
+        let size = texts.iter().map(|text| text.len() as u64).sum::<u64>() + missing;
+        if missing > 0 || size > limits.turn_text_bytes as u64 {
+            // The end is cut off first, so that it is the same whether the rest is there or not (OUT-12).
+            let end = text::tail(words, limits.prompt_bytes);
+            self.found.last_words = end.trim();
+            self.found.last_words_bytes = missing + (words.len() - end.len() + end.trim().len()) as u64;
             self.too_large(size);
             return;
         }
+        self.found.last_words = text::tail(words.trim(), limits.prompt_bytes);
+        self.found.last_words_bytes = words.trim().len() as u64;
         for (place, text) in texts.iter().enumerate().rev() {
             let contents = objects::find(text, limits.json_depth);
             self.breaks_off_done |= contents.breaks_off_done && last == Some(place);
@@ -167,14 +166,14 @@ impl<'r> Reader<'r> {
         }
     }
 
-    fn too_large(&mut self, size: usize) {
+    fn too_large(&mut self, size: u64) {
         let limit = self.plan.limits.turn_text_bytes;
         self.note(Code::OutputTooLarge, format!("the turn's text has {size} bytes, the limit is {limit}"));
     }
 
     /// One message; the later ones have been read before.
     fn message(&mut self, text: &str, contents: &Contents) {
-        self.steps += contents.steps;
+        self.found.steps += contents.steps;
         self.markers.done += contents.markers.done;
         self.markers.declined += contents.markers.declined;
         self.unreadable_questions += contents.broken_questions;
@@ -198,7 +197,7 @@ impl<'r> Reader<'r> {
         self.fault = self.fault.or(fault);
 
         for block in contents.yaml_blocks.iter() {
-            self.steps += block.len() as u64;
+            self.found.steps += block.len() as u64;
             questions.push((block.start, question::fields_of_yaml(text.get(block.clone()).unwrap_or_default())));
         }
         questions.sort_by_key(|(start, _)| *start);
@@ -212,7 +211,7 @@ impl<'r> Reader<'r> {
         if object.marker(text) == Some("true") || !object.may_ask() {
             return None;
         }
-        self.steps += object.span.len() as u64;
+        self.found.steps += object.span.len() as u64;
         let members = members(object, text);
         let form = members.as_ref().and_then(question::form_of);
         if form.is_none() && object.shape.member("ask_user").is_some() {
@@ -237,7 +236,7 @@ impl<'r> Reader<'r> {
             return self.plan.output_schema.is_some();
         }
         let text = json_text(members);
-        self.steps += text.len() as u64;
+        self.found.steps += text.len() as u64;
         self.look_at(text, Source::Prose).is_ok_and(|output| output.is_good())
     }
 
@@ -249,8 +248,8 @@ impl<'r> Reader<'r> {
         };
         let asks = |fields: &Map| question::prompt_of(fields).is_some();
         self.unreadable_questions += usize::from(!asks(&fields));
-        if self.question.as_ref().is_none_or(|later| !asks(later) && asks(&fields)) {
-            self.question = Some(fields);
+        if self.found.question.as_ref().is_none_or(|later| !asks(later) && asks(&fields)) {
+            self.found.question = Some(fields);
         }
     }
 
@@ -268,7 +267,7 @@ impl<'r> Reader<'r> {
                 if self.looks_left == 0 {
                     return fallback;
                 }
-                self.steps += object.span.len() as u64;
+                self.found.steps += object.span.len() as u64;
                 match object.text_without_marker(text).and_then(|text| self.look_at(text, source)) {
                     Ok(output) => {
                         if output.is_good() {
@@ -314,7 +313,7 @@ impl<'r> Reader<'r> {
     /// MARK-6: a done marker in an object that breaks off counts only where nothing in the turn says otherwise.
     fn is_done_unfinished(&self) -> bool {
         let has_valid_output = self.output.as_ref().is_some_and(Output::is_good);
-        let asks = self.question.is_some() || self.unreadable_questions > 0;
+        let asks = self.found.question.is_some() || self.unreadable_questions > 0;
         let says_more = has_valid_output || asks || self.markers != Markers::default();
         self.breaks_off_done && !says_more && self.plan.output_schema.is_some()
     }
@@ -344,23 +343,12 @@ impl<'r> Reader<'r> {
         {
             self.note(code, format!("the output cannot be taken: {fault}"));
         }
-        let evidence = Evidence {
-            marker,
-            output,
-            source: self.output.as_ref().map(|output| output.source),
-            asks: self.question.as_ref().is_some_and(|fields| question::prompt_of(fields).is_some()),
-            violations,
-        };
-        Found {
-            evidence,
-            has_output_object: self.output.as_ref().is_some_and(|output| output.is_object),
-            data_text: self.output.map(|output| output.text),
-            question: self.question,
-            last_words: self.last_words,
-            last_words_bytes: self.last_words_bytes,
-            diagnostics: self.diagnostics,
-            steps: self.steps,
-        }
+        let source = self.output.as_ref().map(|output| output.source);
+        let asks = self.found.question.as_ref().is_some_and(|fields| question::prompt_of(fields).is_some());
+        self.found.evidence = Evidence { marker, output, source, asks, violations };
+        self.found.has_output_object = self.output.as_ref().is_some_and(|output| output.is_object);
+        self.found.data_text = self.output.map(|output| output.text);
+        self.found
     }
 
     fn output_state(&mut self) -> (OutputState, Vec<Violation>) {

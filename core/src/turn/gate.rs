@@ -169,7 +169,7 @@ impl Gates<'_> {
     /// The baseline (PEND-2), enriched by what the agent offered (PEND-3).
     fn question(&mut self) -> Question {
         let words = self.found.last_words;
-        let (kept, bytes) = (words.len(), self.found.last_words_bytes);
+        let (kept, bytes) = (words.len() as u64, self.found.last_words_bytes);
         let baseline = Question {
             prompt: if words.is_empty() { FALLBACK_PROMPT } else { words }.to_owned(),
             default_decision_policy: DEFAULT_DECISION_POLICY.into(),

@@ -36,7 +36,6 @@ impl Default for InstructionTemplate {
 }
 
 /// The skill's text with the section for this mode at its end, and what the plan demands. A section from before is replaced.
-#[must_use]
 pub fn append_instructions(skill: &str, mode: Mode, plan: Option<&Plan>, wording: &InstructionTemplate) -> String {
     let mode_text = match mode {
         Mode::Auto => &wording.auto,

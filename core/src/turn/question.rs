@@ -93,34 +93,20 @@ pub(crate) fn enrich(baseline: Question, fields: &Map, limits: &Limits, notes: &
         short.clone_into(&mut question.prompt);
     }
     for (name, value) in fields {
-        let taken = match (name.as_str(), value) {
-            ("prompt" | "question", Value::String(_)) => true,
-            ("kind", Value::String(kind)) => {
-                take_kind(&mut question, kind, limits);
-                true
-            }
+        match (name.as_str(), value) {
+            ("prompt" | "question", Value::String(_)) => {}
+            ("kind", Value::String(kind)) => take_kind(&mut question, kind, limits),
             ("kind", kind) if fits(kind, limits) => {
                 question.context.insert("external_kind".to_owned(), kind.clone());
-                true
             }
-            ("options", Value::Array(options)) => {
-                take_options(&mut question, options, limits, notes);
-                true
-            }
-            ("ui_hints", Value::Object(hints)) if fits(value, limits) => {
-                question.ui_hints = hints.clone().into();
-                true
-            }
+            ("options", Value::Array(options)) => take_options(&mut question, options, limits, notes),
+            ("ui_hints", Value::Object(hints)) if fits(value, limits) => question.ui_hints = hints.clone().into(),
             ("default_decision_policy", Value::String(policy)) if !policy.trim().is_empty() => {
                 question.default_decision_policy = text::head(policy.trim(), limits.prompt_bytes).to_owned().into();
-                true
             }
             ("required_fields", Value::Array(names)) => {
-                let mut texts: Vec<_> = names.iter().filter_map(Value::as_str).collect();
-                texts.truncate(limits.options);
-                question.required_fields =
-                    texts.iter().map(|name| text::head(name, limits.prompt_bytes).to_owned()).collect();
-                true
+                let texts = names.iter().filter_map(Value::as_str).take(limits.options);
+                question.required_fields = texts.map(|name| text::head(name, limits.prompt_bytes).to_owned()).collect();
             }
             ("context", Value::Object(context)) if fits(value, limits) => {
                 // What the core wrote there wins over what the agent wrote.
@@ -129,18 +115,16 @@ pub(crate) fn enrich(baseline: Question, fields: &Map, limits: &Limits, notes: &
                         question.context.insert(key.clone(), value.clone());
                     }
                 }
-                true
             }
             ("interaction_id", id) if fits(id, limits) => {
                 question.context.insert("external_interaction_id".to_owned(), id.clone());
-                true
+            }
+            (known, _) if QUESTION_FIELDS.contains(&known) => {
+                let message = format!("the field `{name}` of the question could not be read");
+                notes.push(Note::new(Code::AskUserIgnored, message));
             }
             // Whatever else an agent adds is not ours to judge.
-            (known, _) => !QUESTION_FIELDS.contains(&known),
-        };
-        if !taken {
-            notes
-                .push(Note::new(Code::AskUserIgnored, format!("the field `{name}` of the question could not be read")));
+            _ => {}
         }
     }
     question

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Where a code can appear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -46,10 +46,10 @@ pub struct CodeInfo {
 macro_rules! codes {
     ($($variant:ident $code:literal $kind:ident $http:literal $meaning:literal $remedy:literal)*) => {
         /// A stable code. Once released, a code keeps its text and meaning.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
         #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
         pub enum Code {
-            $(#[doc = $meaning] #[cfg_attr(feature = "json-schema", schemars(rename = $code))] $variant,)*
+            $(#[doc = $meaning] #[serde(rename = $code)] $variant,)*
         }
 
         impl Code {
@@ -57,7 +57,6 @@ macro_rules! codes {
             pub const ALL: &'static [Code] = &[$(Code::$variant),*];
 
             /// The stable text.
-            #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Code::$variant => $code,)*
@@ -65,7 +64,6 @@ macro_rules! codes {
             }
 
             /// Where it can appear.
-            #[must_use]
             pub const fn kind(self) -> CodeKind {
                 match self {
                     $(Code::$variant => CodeKind::$kind,)*
@@ -73,7 +71,6 @@ macro_rules! codes {
             }
 
             /// The HTTP status of a response that carries it as its error; 200 where it is part of a good answer.
-            #[must_use]
             pub const fn http(self) -> u16 {
                 match self {
                     $(Code::$variant => $http,)*
@@ -81,7 +78,6 @@ macro_rules! codes {
             }
 
             /// The row of the table that describes this code.
-            #[must_use]
             pub const fn info(self) -> CodeInfo {
                 let (meaning, remedy) = match self {
                     $(Code::$variant => ($meaning, $remedy),)*
@@ -411,15 +407,8 @@ impl<'de> Deserialize<'de> for Code {
 
 impl Code {
     /// The code with this text, if there is one.
-    #[must_use]
     pub fn from_text(text: &str) -> Option<Code> {
         Code::ALL.iter().copied().find(|code| code.as_str() == text)
-    }
-}
-
-impl Serialize for Code {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
     }
 }
 

@@ -265,13 +265,11 @@ pub struct Violation {
 
 impl Decision {
     /// The failure's code.
-    #[must_use]
     pub fn code(&self) -> Option<&str> {
         self.checks.last().filter(|_| self.outcome == Verdict::Failed).and_then(|check| check.reason.code())
     }
 
     /// What the user should look at.
-    #[must_use]
     pub fn warnings(&self) -> Vec<Note> {
         let mut warnings = Vec::new();
         if matches!(self.evidence.source, Some(Source::JsonFence | Source::Fence | Source::Prose)) {
@@ -286,7 +284,6 @@ impl Decision {
     }
 
     /// The decision in a sentence.
-    #[must_use]
     pub fn message(&self) -> String {
         let reason_of = |gate| self.checks.iter().rfind(|check| check.gate == gate).map(|check| &check.reason);
         match (self.outcome, self.checks.last()) {
@@ -321,7 +318,6 @@ impl Evaluation {
 
 impl Verdict {
     /// The status of a run that was judged so.
-    #[must_use]
     pub const fn status(self) -> Status {
         match self {
             Verdict::Succeeded => Status::Succeeded,
@@ -331,33 +327,15 @@ impl Verdict {
     }
 }
 
-impl Gate {
-    /// The id of the rule.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Gate::Process => "GATE-1",
-            Gate::AutoOutput => "GATE-2",
-            Gate::DoneMarker => "GATE-3",
-            Gate::DoneWithoutOutput => "GATE-4",
-            Gate::SoftCompletion => "GATE-5",
-            Gate::Attempts => "GATE-6",
-            Gate::Wait => "GATE-7",
-            Gate::Artifacts => "GATE-8",
-            Gate::InteractionLimit => "GATE-11",
-        }
-    }
-}
-
+/// The id of the rule.
 impl fmt::Display for Gate {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
+        self.serialize(formatter)
     }
 }
 
 impl Reason {
     /// The code of a failure for this reason, if a run can fail for it.
-    #[must_use]
     pub fn code(&self) -> Option<&str> {
         let code = match self {
             Reason::ProcessFailed(failure) => return Some(&failure.code),

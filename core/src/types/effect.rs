@@ -4,7 +4,6 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::text::push_number;
 use crate::types::state::Status;
 use crate::types::tagged::{self, Tagged};
 use crate::types::time::Timestamp;
@@ -179,12 +178,6 @@ pub(crate) struct EffectRef {
 
 impl EffectRef {
     pub(crate) fn id(self, run_id: &str) -> String {
-        let mut id = String::with_capacity(run_id.len() + 12);
-        id.push_str(run_id);
-        for number in [self.revision, u64::from(self.number)] {
-            id.push('/');
-            push_number(&mut id, number);
-        }
-        id
+        format!("{run_id}/{}/{}", self.revision, self.number)
     }
 }

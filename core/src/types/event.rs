@@ -30,20 +30,7 @@ pub enum Event {
     TurnFinished(TurnReport),
     /// A turn's evaluation, recorded without its text. Only in compact journals; only a replay takes it.
     #[cfg_attr(feature = "json-schema", schemars(skip))]
-    TurnDecided {
-        /// The turn that finished.
-        attempt_number: u32,
-        /// The slot it ran in, if the report said so.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        slot_id: Option<String>,
-        /// The session handle it reported.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        session_handle: Option<String>,
-        /// The SHA-256 digest of the full event's JSON text.
-        report_digest: String,
-        /// What the gates decided, and what the run continued with.
-        evaluation: Box<Evaluation>,
-    },
+    TurnDecided(DecidedTurn),
     /// A person answers a question.
     Reply(Reply),
     /// The timer set for a question went off.
@@ -108,9 +95,12 @@ pub struct TurnReport {
     /// The turn's messages in order. Only those of role `assistant` are read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub messages: Option<Vec<Message>>,
-    /// The assistant's text.
+    /// The assistant's text. Of one over the limit the last `prompt_bytes` bytes are enough, with `text_bytes`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// The size of the whole text in bytes, where only its end stands in `text` (OUT-12).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text_bytes: Option<u64>,
     /// An opaque handle by which the host can resume the agent's session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_handle: Option<String>,
@@ -126,6 +116,24 @@ pub struct TurnReport {
     /// What was strange about the agent's stream; the decision repeats it.
     #[serde(default, deserialize_with = "or_null", skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<Note>,
+}
+
+/// What a compact journal records of a finished turn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DecidedTurn {
+    /// The turn that finished.
+    pub attempt_number: u32,
+    /// The slot it ran in, if the report said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slot_id: Option<String>,
+    /// The session handle it reported.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_handle: Option<String>,
+    /// The SHA-256 digest of the full event's JSON text.
+    pub report_digest: String,
+    /// What the gates decided, and what the run continued with.
+    pub evaluation: Box<Evaluation>,
 }
 
 /// One message of a turn.
@@ -173,7 +181,6 @@ pub struct Reply {
 
 impl Reply {
     /// A reply in plain text.
-    #[must_use]
     pub fn text(interaction_id: u64, response: impl Into<String>) -> Reply {
         let response = Value::String(response.into());
         Reply { interaction_id, response, idempotency_key: None, expected_revision: None }
@@ -190,7 +197,7 @@ impl Reply {
 
 impl Event {
     /// The report of a turn with the assistant's text, which a binding hands over beside it: a long text need not be
-    /// written as JSON and read back.
+    /// written as JSON and read back. Where `text_bytes` is given, an empty `text` stands in its place until then.
     ///
     /// # Errors
     /// [`EventRejected`] with `EVENT_MALFORMED` if the event is no finished turn, or has another content.
@@ -198,19 +205,21 @@ impl Event {
         let Event::TurnFinished(report) = &mut self else {
             return Err(EventRejected::malformed("only `turn_finished` has a text"));
         };
-        report.text = Some(text.to_owned());
+        match &mut report.stream {
+            Some(stream) => text.clone_into(&mut stream.stdout),
+            None => report.text = Some(text.to_owned()),
+        }
         self.check_form()?;
         Ok(self)
     }
 
     /// The event's name on the wire.
-    #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
             Event::Created {} => "created",
             Event::SlotGranted { .. } => "slot_granted",
             Event::TurnFinished(_) => "turn_finished",
-            Event::TurnDecided { .. } => "turn_decided",
+            Event::TurnDecided(_) => "turn_decided",
             Event::Reply(_) => "reply",
             Event::TimerFired { .. } => "timer_fired",
             Event::ProcessLost { .. } => "process_lost",
@@ -221,7 +230,7 @@ impl Event {
     /// The name for users: a turn is `turn_finished`, also where only its evaluation was recorded.
     pub(crate) const fn public_name(&self) -> &'static str {
         match self {
-            Event::TurnDecided { .. } => "turn_finished",
+            Event::TurnDecided(_) => "turn_finished",
             event => event.name(),
         }
     }
@@ -229,7 +238,7 @@ impl Event {
     /// Who brings the event.
     pub(crate) const fn origin(&self) -> Origin {
         match self {
-            Event::TurnFinished(_) | Event::TurnDecided { .. } => Origin::Agent,
+            Event::TurnFinished(_) | Event::TurnDecided(_) => Origin::Agent,
             Event::Created {} | Event::Reply(_) | Event::Cancel { .. } => Origin::User,
             Event::TimerFired { .. } => Origin::Timer,
             Event::SlotGranted { .. } | Event::ProcessLost { .. } => Origin::Host,
@@ -238,82 +247,90 @@ impl Event {
 
     /// Checks what the types alone do not say.
     pub(crate) fn check_form(&self) -> Result<(), EventRejected> {
-        match self {
-            Event::TurnFinished(report) => report.check_form(),
+        self.fault().map_or(Ok(()), |fault| Err(EventRejected::malformed(fault)))
+    }
+
+    fn fault(&self) -> Option<String> {
+        Some(match self {
+            Event::TurnFinished(report) => return report.fault(),
             Event::Reply(Reply { idempotency_key: Some(key), .. })
                 if key.is_empty() || is_longer(key, MAX_KEY_CHARACTERS) =>
             {
-                Err(EventRejected::malformed(format!(
-                    "`idempotency_key` must have 1 to {MAX_KEY_CHARACTERS} characters"
-                )))
+                format!("`idempotency_key` must have 1 to {MAX_KEY_CHARACTERS} characters")
             }
             Event::Reply(reply) if limits::depth(&reply.response) > Limits::MAX_JSON_DEPTH => {
-                Err(EventRejected::malformed(format!("`response` is nested deeper than {}", Limits::MAX_JSON_DEPTH)))
+                format!("`response` is nested deeper than {}", Limits::MAX_JSON_DEPTH)
             }
             Event::Cancel { reason: Some(reason) } if is_longer(reason, MAX_REASON_CHARACTERS) => {
-                Err(EventRejected::malformed(format!("`reason` must have at most {MAX_REASON_CHARACTERS} characters")))
+                format!("`reason` must have at most {MAX_REASON_CHARACTERS} characters")
             }
-            Event::TurnDecided { evaluation, .. } if !evaluation.is_coherent() => {
-                Err(EventRejected::malformed("the recorded decision does not fit what the run goes on with"))
+            Event::TurnDecided(turn) if !turn.evaluation.is_coherent() => {
+                "the recorded decision does not fit what the run goes on with".to_owned()
             }
-            _ => Ok(()),
-        }
+            _ => return None,
+        })
     }
 }
 
 impl TurnReport {
     /// A report of this turn that says nothing yet: it ended well and left nothing behind.
-    #[must_use]
     pub fn of_attempt(attempt_number: u32) -> TurnReport {
         TurnReport { attempt_number, ..TurnReport::default() }
     }
 
     /// A report of a turn that ended well with this text of the assistant.
-    #[must_use]
     pub fn with_text(attempt_number: u32, text: impl Into<String>) -> TurnReport {
         TurnReport { text: Some(text.into()), ..TurnReport::of_attempt(attempt_number) }
     }
 
-    /// How many of the members are given of which there is at most one.
-    fn contents(&self) -> usize {
-        // Null is no output: what `output: parsed ?? null` means.
-        let has_output = !matches!(self.output, None | Some(Value::Null));
-        [has_output, self.messages.is_some(), self.text.is_some(), self.stream.is_some()]
-            .iter()
-            .filter(|given| **given)
-            .count()
-    }
-
-    fn check_form(&self) -> Result<(), EventRejected> {
-        if self.contents() > 1 {
-            return Err(EventRejected::malformed(format!("a turn {ONE_CONTENT}")));
+    fn fault(&self) -> Option<String> {
+        let contents =
+            [!is_no_output(&self.output), self.messages.is_some(), self.text.is_some(), self.stream.is_some()];
+        let is_long_note = |note: &Note| is_longer(&note.message, MAX_NOTE_CHARACTERS);
+        let bad_reason = self.failure_reason.as_deref().filter(|reason| !is_code(reason));
+        if contents.into_iter().filter(|given| *given).count() > 1 {
+            return Some("a turn has at most one of `output`, `messages`, `text` and `stream`".to_owned());
+        }
+        if self.text_bytes.is_some_and(|size| self.text.as_ref().is_none_or(|text| size < text.len() as u64)) {
+            return Some("`text_bytes` must stand beside a `text`, and be at least its size in bytes".to_owned());
         }
         // A page that shows runs has no agents, and is spared the decoders.
         if self.stream.is_some() && !cfg!(feature = "streams") {
-            return Err(EventRejected::malformed("a turn has a `stream`, which this build cannot decode"));
+            return Some("a turn has a `stream`, which this build cannot decode".to_owned());
         }
         if self.stream.is_some() && self.exit_code.is_some() {
-            return Err(EventRejected::malformed("a turn has its exit code in `stream` if it has a stream"));
+            return Some("a turn has its exit code in `stream` if it has a stream".to_owned());
         }
-        if self.diagnostics.len() > MAX_NOTES
-            || self.diagnostics.iter().any(|note| is_longer(&note.message, MAX_NOTE_CHARACTERS))
-        {
-            return Err(EventRejected::malformed(format!(
+        if self.diagnostics.len() > MAX_NOTES || self.diagnostics.iter().any(is_long_note) {
+            return Some(format!(
                 "`diagnostics` must be at most {MAX_NOTES}, of at most {MAX_NOTE_CHARACTERS} characters each"
-            )));
+            ));
         }
-        if let Some(reason) = &self.failure_reason
-            && !is_code(reason)
-        {
+        if let Some(reason) = bad_reason {
             let found = text::quoted(reason);
-            return Err(EventRejected::malformed(format!(
+            return Some(format!(
                 "`failure_reason` must be a code such as `TIMEOUT` (A-Z, 0-9 and _, at most 64), found {found}"
-            )));
+            ));
         }
-        if self.session_handle.as_ref().is_some_and(|handle| is_longer(handle, MAX_HANDLE_CHARACTERS)) {
-            let message = format!("`session_handle` must have at most {MAX_HANDLE_CHARACTERS} characters");
+        let is_long_handle =
+            self.session_handle.as_ref().is_some_and(|handle| is_longer(handle, MAX_HANDLE_CHARACTERS));
+        is_long_handle.then(|| format!("`session_handle` must have at most {MAX_HANDLE_CHARACTERS} characters"))
+    }
+
+    /// Keeps of a text over the limit only the end, which is all that counts of it (OUT-12).
+    ///
+    /// # Errors
+    /// [`EventRejected`] with `EVENT_MALFORMED` if only the end of a text within the limit is there.
+    pub(crate) fn keep_end_of_long_text(&mut self, limits: &Limits) -> Result<(), EventRejected> {
+        let Some(text) = &mut self.text else { return Ok(()) };
+        let size = self.text_bytes.unwrap_or(text.len() as u64);
+        if size > limits.turn_text_bytes as u64 {
+            *text = text::tail(text, limits.prompt_bytes).to_owned();
+        } else if size > text.len() as u64 {
+            let message = "`text_bytes` is within the limit of a turn's text, so all of the `text` is needed";
             return Err(EventRejected::malformed(message));
         }
+        self.text_bytes = Some(size).filter(|size| *size > text.len() as u64);
         Ok(())
     }
 
@@ -344,15 +361,6 @@ impl<'de> Tagged<'de> for Event {
         }
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
-        struct TurnDecided {
-            attempt_number: u32,
-            slot_id: Option<String>,
-            session_handle: Option<String>,
-            report_digest: String,
-            evaluation: Box<Evaluation>,
-        }
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
         struct TimerFired {
             interaction_id: u64,
         }
@@ -378,11 +386,7 @@ impl<'de> Tagged<'de> for Event {
                 Event::SlotGranted { slot_id }
             }
             "turn_finished" => Event::TurnFinished(TurnReport::deserialize(rest)?),
-            "turn_decided" => {
-                let TurnDecided { attempt_number, slot_id, session_handle, report_digest, evaluation } =
-                    TurnDecided::deserialize(rest)?;
-                Event::TurnDecided { attempt_number, slot_id, session_handle, report_digest, evaluation }
-            }
+            "turn_decided" => Event::TurnDecided(DecidedTurn::deserialize(rest)?),
             "reply" => Event::Reply(Reply::deserialize(rest)?),
             "timer_fired" => {
                 let TimerFired { interaction_id } = TimerFired::deserialize(rest)?;
@@ -425,7 +429,6 @@ fn is_longer(text: &str, characters: usize) -> bool {
     text.chars().nth(characters).is_some()
 }
 
-const ONE_CONTENT: &str = "has at most one of `output`, `messages`, `text` and `stream`";
 pub(crate) const MAX_KEY_CHARACTERS: usize = 256;
 pub(crate) const MAX_REASON_CHARACTERS: usize = 4096;
 const MAX_HANDLE_CHARACTERS: usize = 4096;

@@ -79,7 +79,6 @@ pub struct FreeForm(Option<Box<Map<String, Value>>>);
 
 impl FreeForm {
     /// The members as a map of their own.
-    #[must_use]
     pub fn to_map(&self) -> Map<String, Value> {
         self.deref().clone()
     }
@@ -157,7 +156,6 @@ pub enum ResolutionMode {
 
 impl ResolutionMode {
     /// Who brought the question to its end.
-    #[must_use]
     pub const fn resolved_by(self) -> &'static str {
         match self {
             ResolutionMode::UserReply => "user",

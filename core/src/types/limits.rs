@@ -63,22 +63,14 @@ impl Limits {
         // A run admitted on a large machine must be readable in a browser, where a size has 32 bits. The largest of those stands
         // for all that are larger.
         let fits = |size: usize| u32::try_from(size).is_ok_and(|size| size < u32::MAX);
-        let mut problems = Vec::new();
-        for (name, size) in sizes {
-            if size == 0 || !fits(size) {
-                problems.push(name);
-            }
-        }
-        if !fits(self.options) {
-            problems.push("options");
-        }
-        if self.json_depth > Limits::MAX_JSON_DEPTH {
-            problems.push("json_depth");
-        }
-        if self.interactions == Some(0) {
-            problems.push("interactions");
-        }
-        problems
+        let wrong_sizes = sizes.into_iter().filter(|(_, size)| *size == 0 || !fits(*size));
+        let others = [
+            ("options", !fits(self.options)),
+            ("json_depth", self.json_depth > Limits::MAX_JSON_DEPTH),
+            ("interactions", self.interactions == Some(0)),
+        ];
+        let wrong_others = others.into_iter().filter(|(_, is_wrong)| *is_wrong);
+        wrong_sizes.map(|(name, _)| name).chain(wrong_others.map(|(name, _)| name)).collect()
     }
 }
 

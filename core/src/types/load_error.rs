@@ -22,7 +22,6 @@ impl LoadError {
     }
 
     /// The stable code.
-    #[must_use]
     pub const fn code(&self) -> &'static str {
         self.code.as_str()
     }

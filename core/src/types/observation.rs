@@ -12,7 +12,7 @@ use crate::types::state::Status;
 use crate::types::time::Timestamp;
 
 /// One step of a run, or one event that it rejected, as meters, traces and logs may know it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Observation {

@@ -60,7 +60,6 @@ pub(crate) const MAX_SESSION_TIMEOUT_SEC: u64 = 315_360_000;
 
 impl Mode {
     /// The mode on the wire.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Mode::Auto => "auto",

@@ -85,7 +85,6 @@ impl From<&InteractionRecord> for Resolved {
 
 impl Receipt {
     /// The HTTP status of a response that carries this receipt.
-    #[must_use]
     pub fn http_status(&self) -> u16 {
         self.code.map_or(200, Code::http)
     }
@@ -107,7 +106,6 @@ impl EventRejected {
     }
 
     /// The stable code.
-    #[must_use]
     pub const fn code(&self) -> &'static str {
         self.code.as_str()
     }

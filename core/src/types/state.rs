@@ -9,11 +9,12 @@ use crate::types::interaction::PendingInteraction;
 use crate::types::tagged::{self, Tagged};
 
 /// The public status of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// Waits for a slot.
+    #[default]
     Queued,
     /// A turn is under way.
     Running,
@@ -33,7 +34,6 @@ impl Status {
         [Status::Queued, Status::Running, Status::WaitingUser, Status::Succeeded, Status::Failed, Status::Canceled];
 
     /// The status on the wire.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Status::Queued => "queued",
@@ -46,7 +46,6 @@ impl Status {
     }
 
     /// Whether nothing can happen to the run any more.
-    #[must_use]
     pub const fn is_end(self) -> bool {
         matches!(self, Status::Succeeded | Status::Failed | Status::Canceled)
     }
@@ -66,6 +65,16 @@ pub enum Outcome {
     Failed(RunError),
     /// A cancel request ended it.
     Canceled(RunError),
+}
+
+impl Outcome {
+    /// Why the run ended without success.
+    pub fn error(&self) -> Option<&RunError> {
+        match self {
+            Outcome::Failed(error) | Outcome::Canceled(error) => Some(error),
+            Outcome::Succeeded { .. } => None,
+        }
+    }
 }
 
 /// Why a run ended without success.
@@ -202,6 +211,14 @@ impl State {
             State::Running(running) => Some(&running.slot_id),
             State::WaitingUser(waiting) => waiting.kept_slot.as_ref(),
             State::Queued(_) | State::Ended(_) => None,
+        }
+    }
+
+    /// How the run ended, if it did.
+    pub(crate) fn outcome(&self) -> Option<&Outcome> {
+        match self {
+            State::Ended(Ended { how }) => Some(how),
+            State::Queued(_) | State::Running(_) | State::WaitingUser(_) => None,
         }
     }
 

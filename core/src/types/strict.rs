@@ -81,6 +81,12 @@ impl de::Error for Invalid {
 /// A value that data is read from. An array is never an object.
 struct Strict(Value);
 
+impl Strict {
+    fn found<T>(&self, read: impl FnOnce(&Value) -> Option<T>, expected: &str) -> Result<T, Invalid> {
+        read(&self.0).ok_or_else(|| Invalid::expected(expected, &self.0))
+    }
+}
+
 /// INVARIANT: what every derive calls is `inline(never)`; inlined into each, it is 10 KB more for browsers.
 impl<'de> Deserializer<'de> for Strict {
     type Error = Invalid;
@@ -91,24 +97,20 @@ impl<'de> Deserializer<'de> for Strict {
     }
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Invalid> {
-        let value = self.0.as_bool().ok_or_else(|| Invalid::expected("a boolean", &self.0))?;
-        visitor.visit_bool(value)
+        visitor.visit_bool(self.found(Value::as_bool, "a boolean")?)
     }
 
     fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Invalid> {
-        let value = self.0.as_u64().ok_or_else(|| Invalid::expected("a non-negative integer", &self.0))?;
-        visitor.visit_u64(value)
+        visitor.visit_u64(self.found(Value::as_u64, "a non-negative integer")?)
     }
 
     fn deserialize_u32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Invalid> {
-        let number = self.0.as_u64().ok_or_else(|| Invalid::expected("a non-negative integer", &self.0))?;
-        let small = u32::try_from(number).map_err(|_| Invalid::expected("an integer up to 4294967295", &self.0))?;
-        visitor.visit_u32(small)
+        let number = self.found(Value::as_u64, "a non-negative integer")?;
+        visitor.visit_u32(self.found(|_| u32::try_from(number).ok(), "an integer up to 4294967295")?)
     }
 
     fn deserialize_i64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Invalid> {
-        let value = self.0.as_i64().ok_or_else(|| Invalid::expected("an integer", &self.0))?;
-        visitor.visit_i64(value)
+        visitor.visit_i64(self.found(Value::as_i64, "an integer")?)
     }
 
     fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Invalid> {

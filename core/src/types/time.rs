@@ -12,13 +12,11 @@ impl Timestamp {
     pub const MAX: Timestamp = Timestamp((1 << 53) - 1);
 
     /// Makes a timestamp of milliseconds since the epoch, or `None` past [`Timestamp::MAX`].
-    #[must_use]
     pub const fn from_millis(millis: u64) -> Option<Timestamp> {
         if millis <= Timestamp::MAX.0 { Some(Timestamp(millis)) } else { None }
     }
 
     /// Milliseconds since the epoch.
-    #[must_use]
     pub const fn as_millis(self) -> u64 {
         self.0
     }
@@ -41,7 +39,6 @@ impl Timestamp {
     }
 
     /// Milliseconds from `earlier` to this moment; 0 if `earlier` is later.
-    #[must_use]
     pub const fn millis_since(self, earlier: Timestamp) -> u64 {
         self.0.saturating_sub(earlier.0)
     }

@@ -1,7 +1,7 @@
 /** The console starts: first the core, because every page asks it. */
 
 import { render } from 'preact';
-import { init } from 'turnlatch';
+import { init } from 'turnlatch/slim';
 import { App } from './app.js';
 import './styles/index.css';
 

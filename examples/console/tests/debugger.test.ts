@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { Journal, readRecord } from 'turnlatch';
+import { Journal, importRun } from 'turnlatch';
 import { headStatus, inPage, setting } from './console.js';
 
 const here = setting();
@@ -25,8 +25,8 @@ async function recorded(): Promise<{ runId: string; record: string; snapshot: st
 	await here.service.until(runId, 'succeeded');
 	const record = await here.service.get(`/v1/jobs/${runId}/record`);
 	const snapshot = await here.service.get(`/v1/jobs/${runId}/snapshot`);
-	const [, journal] = readRecord(record);
-	return { runId, record, snapshot, journal: Journal.fromLines(runId, journal.lines()).toJson() };
+	const [, journal] = importRun(record);
+	return { runId, record, snapshot, journal: Journal.fromLines(runId, journal.lines()).serialize() };
 }
 
 async function open(page: Page, ...files: [name: string, text: string][]): Promise<void> {

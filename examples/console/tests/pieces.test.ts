@@ -2,10 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { admit, evaluateTurn, type RunRequest } from 'turnlatch';
+import * as core from 'turnlatch';
 import { choicesOf, EMPTY, responseOf } from '../src/model/draft.js';
 import { EventParser, type StreamEvent } from '../src/model/event-parser.js';
-import { jsonText } from '../src/model/exact-json.js';
 import { EMPTY_ORDER, orderText, unreadableParts } from '../src/model/order.js';
 import { outputText } from '../src/model/output.js';
 
@@ -37,7 +36,7 @@ test('the way that was used last gives the answer', () => {
 	assert.equal(responseOf({ ...EMPTY, from: 'choice', choice: 1, words: 'x' }, choices), 'no');
 	assert.equal(responseOf({ ...EMPTY, from: 'words', choice: 1, words: 'x' }, choices), 'x');
 	const fields = new Map([['__proto__', 'a']]);
-	assert.equal(jsonText(responseOf({ ...EMPTY, from: 'fields', fields }, choices) ?? null), '{"__proto__":"a"}');
+	assert.equal(JSON.stringify(responseOf({ ...EMPTY, from: 'fields', fields }, choices) ?? null), '{"__proto__":"a"}');
 });
 
 test('a job is sent as it was typed, to the last digit', () => {
@@ -59,11 +58,11 @@ test('a job is sent as it was typed, to the last digit', () => {
 
 test('the output that a decision was about is found in the text, or nothing is', () => {
 	const output_schema = { type: 'object', required: ['file'], properties: { file: { type: 'string' } } };
-	const request: RunRequest = { run_id: 'r', engine: 'e', execution_mode: 'interactive' };
-	const plan = admit({ runner: { execution_modes: ['interactive'] }, output_schema }, request, { engines: ['e'] });
+	const request: core.RunRequest = { run_id: 'r', engine: 'e', execution_mode: 'interactive' };
+	const plan = core.admit({ runner: { execution_modes: ['interactive'] }, output_schema }, request, { engines: ['e'] });
 	const found = (turn: object): string | undefined => {
-		const { decision } = evaluateTurn(plan, turn);
-		return outputText(plan, JSON.stringify({ event: { type: 'turn_finished', ...turn } }), decision);
+		const { decision } = core.evaluateTurn(plan, turn);
+		return outputText(core, plan, JSON.stringify({ event: { type: 'turn_finished', ...turn } }), decision);
 	};
 	const wrong = '{"file": 7, "__SKILL_DONE__": true}';
 	assert.equal(found({ text: wrong }), wrong);

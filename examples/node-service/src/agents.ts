@@ -162,7 +162,7 @@ interface PlanSettings {
 }
 
 function settingsOf(run: Run): PlanSettings {
-	return run.plan.toData() as unknown as PlanSettings;
+	return run.plan.toJSON() as unknown as PlanSettings;
 }
 
 function isSticky(run: Run): boolean {

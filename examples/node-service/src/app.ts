@@ -5,7 +5,7 @@ import { METHODS, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { recordJson } from 'turnlatch';
+import { exportRun } from 'turnlatch';
 import { consoleFile } from './console.js';
 import { compact, errorAnswer, type JsonAnswer, NotServed } from './errors.js';
 import { readListQuery } from './listing.js';
@@ -118,7 +118,7 @@ function addRunRoutes(app: FastifyInstance, service: Service): void {
 	});
 	get('/interaction/history', async (runId) => {
 		using run = await service.run(runId);
-		return `{"run_id":${compact(runId)},"interactions":${run.historyJson()}}`;
+		return `{"run_id":${compact(runId)},"interactions":${JSON.stringify(run.history())}}`;
 	});
 	get('/explanation', async (runId) => {
 		using run = await service.run(runId);
@@ -129,7 +129,7 @@ function addRunRoutes(app: FastifyInstance, service: Service): void {
 		using run = await service.run(runId);
 		using plan = run.plan;
 		reply.header('Content-Disposition', `attachment; filename="${runId}.record.json"`);
-		return recordJson(plan, await service.host.journal(runId));
+		return exportRun(plan, await service.host.journal(runId));
 	});
 	app.get<OfRun>(`${RUN}/events`, async (request, reply) => {
 		await runEvents(service, reply, request.params.run_id, lastEventId(request));

@@ -13,7 +13,7 @@ export class NotServed extends TurnlatchError {
 		message: string,
 		{ details = null, headers = {} }: { details?: unknown; headers?: Readonly<Record<string, string>> } = {},
 	) {
-		super(code, message, details);
+		super(code, message, { details });
 		this.headers = headers;
 	}
 }

@@ -122,7 +122,7 @@ export class Listing {
 	}
 
 	async #read(runId: string): Promise<View> {
-		using run = Run.fromJson(await this.#host.snapshot(runId));
+		using run = Run.restore(await this.#host.snapshot(runId));
 		// Results can be megabytes; a list is not the place for them.
 		const { data: _, data_text: __, ...view } = JSON.parse(run.statusViewJson());
 		return view;

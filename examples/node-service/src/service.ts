@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { admit, type Receipt, Run, readJob, requestEventJson, version } from 'turnlatch';
+import { admit, type Receipt, Replayer, Run, readJob, requestEventJson, version } from 'turnlatch';
 import { RunNotFoundError } from 'turnlatch/driver';
 import type { Said } from 'turnlatch/node';
 import { Agents } from './agents.js';
@@ -107,7 +107,10 @@ export class Service {
 			log.info`run ${job.run_id} of skill ${job.skill} was made`;
 			// By now the run may have gone on; a client gets to see where it began.
 			const [first = ''] = await this.host.lines(job.run_id);
-			using run = Run.firstJson(plan, first)[0];
+			using replayer = new Replayer(plan);
+			replayer.next(first);
+			using run = replayer.run;
+			if (run === undefined) throw new Error('a replayer has a run after its first line');
 			return { runId: job.run_id, view: run.statusViewJson() };
 		});
 	}
@@ -136,7 +139,7 @@ export class Service {
 
 	/** The run as it was saved last, to be read and then freed. */
 	async run(runId: string): Promise<Run> {
-		return Run.fromJson(await this.snapshot(runId));
+		return Run.restore(await this.snapshot(runId));
 	}
 
 	/** The skills and engines as JSON text. */

@@ -81,7 +81,7 @@ export async function copyForRun(skill: SkillFolder, to: string, plan: Plan): Pr
 		verbatimSymlinks: true,
 		filter: (path) => staysIn(skill.folder, path),
 	});
-	const patched = appendInstructions(skill.text, plan.toData().execution_mode as ExecutionMode, plan);
+	const patched = appendInstructions(skill.text, plan.toJSON().execution_mode as ExecutionMode, plan);
 	const instructions = join(to, 'SKILL.md');
 	// It may be a link to another file of the skill.
 	await rm(instructions);

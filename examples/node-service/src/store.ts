@@ -1,7 +1,6 @@
 /** The store of runs, and who is told when it has changed. */
 
 import { DatabaseSync } from '@photostructure/sqlite';
-import type { Entry } from 'turnlatch';
 import { SqliteStore } from 'turnlatch/node';
 
 /** Somebody who waits for changes. A wake-up says only that it is worth looking. */
@@ -74,12 +73,12 @@ export class WatchedStore extends SqliteStore {
 		this.#ended = ended;
 	}
 
-	override create(runId: string, snapshot: string, entry: Entry): void {
+	override create(runId: string, snapshot: string, entry: string): void {
 		super.create(runId, snapshot, entry);
 		this.#changes.tell(runId);
 	}
 
-	override save(runId: string, expectedRevision: number, snapshot: string, entry: Entry, ended: boolean): void {
+	override save(runId: string, expectedRevision: number, snapshot: string, entry: string, ended: boolean): void {
 		super.save(runId, expectedRevision, snapshot, entry, ended);
 		this.#changes.tell(runId);
 		if (ended) this.#ended(runId);

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate as othersFirst } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
-import { type Plan, Run } from 'turnlatch';
+import { type Plan, Replayer } from 'turnlatch';
 import { compact, NotServed } from './errors.js';
 import { log } from './log.js';
 import { readMembers } from './query.js';
@@ -50,37 +50,29 @@ export async function allEvents(service: Service, reply: FastifyReply, last?: nu
 
 /** Follows a journal line by line; the core says what each step was. */
 class Replay {
-	readonly #plan: Plan;
-	#run: Run | undefined;
+	readonly #replayer: Replayer;
+	revision = 0;
+	ended = false;
+	/** The turn that is under way. */
+	turn: number | undefined;
 
 	constructor(plan: Plan) {
-		this.#plan = plan;
-	}
-
-	get revision(): number {
-		return this.#run?.revision ?? 0;
-	}
-
-	get ended(): boolean {
-		return this.#run?.ended ?? false;
-	}
-
-	/** The turn that is under way. */
-	get turn(): number | undefined {
-		return this.#run?.status === 'running' ? this.#run.attemptNumber : undefined;
+		this.#replayer = new Replayer(plan);
+		plan.free();
 	}
 
 	/** The step of the next line. */
 	take(line: string): string {
-		if (this.#run !== undefined) return this.#run.followJson(line);
-		const [run, step] = Run.firstJson(this.#plan, line);
-		this.#run = run;
+		const step = this.#replayer.nextJson(line);
+		using run = this.#replayer.run;
+		this.revision = run?.revision ?? 0;
+		this.ended = run?.ended ?? false;
+		this.turn = run?.status === 'running' ? run.attemptNumber : undefined;
 		return step;
 	}
 
 	free(): void {
-		this.#run?.free();
-		this.#plan.free();
+		this.#replayer.free();
 	}
 }
 

@@ -9,7 +9,7 @@ import uuid
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
-from turnlatch import Run, RunNotFoundError, __version__, admit, read_job
+from turnlatch import Replayer, Run, RunNotFoundError, __version__, admit, read_job
 from turnlatch.types import Effect, Receipt, RunEvent
 
 from .agents import Agents
@@ -75,8 +75,10 @@ class Service:
             await self.hosting.make(plan, job.skill, self._folders.new(skill, plan, job.request))
             log.info("run %s of skill %s was made", job.run_id, job.skill)
             # By now the run may have gone on; a client gets to see where it began.
-            run, _ = Run.first(plan, (await self.hosting.lines(job.run_id))[0])
-            return job.run_id, run.status_view_json()
+            replayer = Replayer(plan)
+            replayer.next((await self.hosting.lines(job.run_id))[0])
+            assert replayer.run is not None, "a line was replayed"
+            return job.run_id, replayer.run.status_view_json()
 
     async def tell(self, run_id: str, event: RunEvent) -> Receipt:
         """Hands a client's request to the run. The receipt, or the core's rejection."""

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator
 from fastapi import Response
 from fastapi.responses import StreamingResponse
 
-from turnlatch import Plan, Run
+from turnlatch import Plan, Replayer, Run
 
 from .errors import NotServed, compact
 from .listing import read_members
@@ -42,22 +42,22 @@ async def all_events(service: Service, last: int | None) -> Response:
 
 
 class Replay:
-    """Follows a journal line by line; the core says what each step was."""
+    """Replays a journal from its first line on; the core says what each line did."""
 
     def __init__(self, plan: Plan) -> None:
-        self._plan = plan
+        self._replayer = Replayer(plan)
         self.run: Run | None = None
 
     def take(self, lines: list[str]) -> list[tuple[int, str]]:
         """The steps of the next lines, each with its revision."""
-        steps: list[tuple[int, str]] = []
-        for line in lines:
-            if self.run is None:
-                self.run, step = Run.first_json(self._plan, line)
-            else:
-                step = self.run.follow_json(line)
-            steps.append((self.run.revision, step))
+        steps = [(revision, self._replayer.next_json(line)) for revision, line in enumerate(lines, self.revision + 1)]
+        self.run = self._replayer.run
         return steps
+
+    @property
+    def revision(self) -> int:
+        """How many lines were taken."""
+        return 0 if self.run is None else self.run.revision
 
 
 async def _steps(service: Service, run_id: str, plan: Plan, last: int) -> AsyncGenerator[bytes, None]:
@@ -67,8 +67,7 @@ async def _steps(service: Service, run_id: str, plan: Plan, last: int) -> AsyncG
         while not service.stopping.is_set():
             if changed.is_set():
                 changed.clear()
-                seen = 0 if replay.run is None else replay.run.revision
-                lines = await service.hosting.lines(run_id, seen)
+                lines = await service.hosting.lines(run_id, replay.revision)
                 # Old turns are judged again on the way, which is not for the event loop to wait for.
                 for revision, step in await asyncio.to_thread(replay.take, lines):
                     if revision > last:

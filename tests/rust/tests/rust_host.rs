@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use turnlatch::inspect::Replayer;
-use turnlatch::json::parse_json;
+use turnlatch::json::{json_text, parse_json};
 use turnlatch::schema::{Check, OutputSchema};
 use turnlatch::types::{FreeForm, JournalEntry, Verdict};
 use turnlatch::{Event, HostSettings, Journal, Limits, Mode, Run, RunRequest, Skill, Timestamp, TurnReport, admit};
@@ -94,6 +94,30 @@ fn a_run_may_ask_as_often_as_it_likes_unless_the_host_limits_it() {
     assert_eq!(status_after(None, 10_001), "waiting_user");
     assert_eq!(status_after(Some(10), 10), "waiting_user");
     assert_eq!(status_after(Some(10), 11), "failed");
+}
+
+#[test]
+fn of_a_text_over_the_limit_only_the_end_is_recorded_whether_it_came_whole_or_not() {
+    let limits = Limits { turn_text_bytes: 1_000_000, prompt_bytes: 100, ..Limits::default() };
+    let skill = Skill::new().modes([Mode::Interactive]);
+    let request = RunRequest::new("r1", "codex").mode(Mode::Interactive);
+    let plan = admit(&skill, &request, &HostSettings { limits, ..host() }).expect("a plan");
+    let apply = |report: TurnReport| {
+        let (mut run, _) = Run::create(plan.clone(), Timestamp::default());
+        run.apply(Event::SlotGranted { slot_id: "r1/s1".to_owned() }, Timestamp::default()).expect("a slot");
+        let transition = run.apply(Event::TurnFinished(report), Timestamp::default()).expect("a turn");
+        (transition, run)
+    };
+    let text = "ö".repeat(600_000);
+    let whole = apply(TurnReport::with_text(1, text.as_str()));
+    let recorded = json_text(&whole.0.entry.as_ref().expect("an entry").event);
+    let end = "ö".repeat(50);
+    let expected = format!(r#"{{"type":"turn_finished","attempt_number":1,"text":"{end}","text_bytes":1200000}}"#);
+    assert_eq!(recorded, expected);
+    for kept in [50, 51, 60_000, 600_000] {
+        let report = TurnReport { text_bytes: Some(1_200_000), ..TurnReport::with_text(1, "ö".repeat(kept)) };
+        assert_eq!(apply(report), whole, "{kept} characters");
+    }
 }
 
 #[test]

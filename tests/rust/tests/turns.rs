@@ -75,8 +75,8 @@ proptest! {
             } else {
                 (Verdict::Failed, "GATE-4", Some("OUTPUT_UNPARSABLE"))
             };
-            let found = (decision.outcome, decision.rule.as_str(), decision.code());
-            assert_eq!(found, expected, "{:?}", &output[..cut]);
+            let rule = decision.rule.to_string();
+            assert_eq!((decision.outcome, &*rule, decision.code()), expected, "{:?}", &output[..cut]);
         }
     }
 

@@ -21,7 +21,7 @@ fn the_value_is_that_of_the_tree() {
     ] {
         let (document, value) = (Document::read_scanned(text).unwrap(), serde_json::from_str::<Value>(text).unwrap());
         assert_eq!(document.value(), value, "{text}");
-        assert_eq!(document.text(), text.trim());
+        assert_eq!(document.text, text.trim());
         assert_eq!(document.root().number(), value.as_number().cloned(), "{text}");
         for (name, member) in value.as_object().into_iter().flatten() {
             assert_eq!(document.root().member(name).map(Node::to_value).as_ref(), Some(member), "{name} in {text}");

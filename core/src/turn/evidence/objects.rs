@@ -1,5 +1,6 @@
 //! The JSON objects, marker lines and YAML blocks of one message, found in one pass and not parsed yet.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use memchr::memmem;
@@ -16,10 +17,7 @@ use crate::types::event::DONE_MARKER;
 #[derive(Debug, Default)]
 pub(super) struct Contents {
     /// The top-level objects, without lone markers, by where they were found.
-    whole: Recent<FoundObject>,
-    json_fences: Recent<FoundObject>,
-    fences: Recent<FoundObject>,
-    prose: Recent<FoundObject>,
+    objects: BTreeMap<Source, Recent<FoundObject>>,
     /// The blocks that hold a question in YAML.
     pub(super) yaml_blocks: Recent<Range<usize>>,
     /// The markers that count by their place, whatever the output is: in objects, and lines of the bare word.
@@ -38,12 +36,8 @@ pub(super) struct Contents {
 
 impl Contents {
     /// The objects, in the order of looking.
-    pub(super) fn objects(&self) -> Vec<&FoundObject> {
-        let mut objects = Vec::new();
-        for found in [&self.whole, &self.json_fences, &self.fences, &self.prose] {
-            objects.extend(&found.kept);
-        }
-        objects
+    pub(super) fn objects(&self) -> impl Iterator<Item = &FoundObject> {
+        self.objects.values().flat_map(Recent::iter)
     }
 }
 
@@ -253,12 +247,7 @@ impl Finder<'_> {
     }
 
     fn objects(&mut self, source: Source) -> &mut Recent<FoundObject> {
-        match source {
-            Source::Host | Source::WholeText => &mut self.contents.whole,
-            Source::JsonFence => &mut self.contents.json_fences,
-            Source::Fence => &mut self.contents.fences,
-            Source::Prose => &mut self.contents.prose,
-        }
+        self.contents.objects.entry(source).or_default()
     }
 
     /// The fourth step of OUT-2: objects in prose, each byte read once.
@@ -331,8 +320,8 @@ impl Finder<'_> {
     }
 
     /// What there is before a bracket that is stray.
-    fn before(&self) -> Before {
-        Before { objects: self.contents.prose.count(), markers: self.contents.markers }
+    fn before(&mut self) -> Before {
+        Before { objects: self.objects(Source::Prose).count(), markers: self.contents.markers }
     }
 
     fn marker_lines(&mut self, prose: &str) {

@@ -3,7 +3,6 @@
 import { signal } from '@preact/signals';
 import type { ExecutionMode, Json, Problem, Receipt, StatusView } from 'turnlatch';
 import { learnTime } from './clock.js';
-import { jsonText } from './exact-json.js';
 import { keep, kept } from './kept.js';
 
 export interface Health {
@@ -106,11 +105,11 @@ export interface ReplyBody {
 }
 
 export function reply(runId: string, body: ReplyBody): Promise<Receipt> {
-	return send(`${job(runId)}/interaction/reply`, jsonText(body));
+	return send(`${job(runId)}/interaction/reply`, JSON.stringify(body));
 }
 
 export function cancel(runId: string, reason: string): Promise<Receipt> {
-	return send(`${job(runId)}/cancel`, jsonText(reason === '' ? {} : { reason }));
+	return send(`${job(runId)}/cancel`, JSON.stringify(reason === '' ? {} : { reason }));
 }
 
 const job = (runId: string): string => `/v1/jobs/${encodeURIComponent(runId)}`;

@@ -1,6 +1,7 @@
 /** Files that people open or drop: a run's record, its snapshot, or its journal. */
 
-import { Journal, LoadError, Run, readRecord, TurnlatchError } from 'turnlatch';
+import type { Journal, Run, TurnlatchError } from 'turnlatch';
+import type { FullCore } from './full-core.js';
 import { Recording } from './recording.js';
 import type { RunRecord } from './run-source.js';
 
@@ -17,31 +18,33 @@ export interface Unreadable {
 	place?: string;
 }
 
-export function recordOf(text: string): RunRecord {
-	const [plan, journal] = readRecord(text);
+export function recordOf(core: FullCore, text: string): RunRecord {
+	const [plan, journal] = core.importRun(text);
 	return { plan, lines: journal.lines() };
 }
 
 /** Reads a file by what stands in it; its name says nothing. Throws what {@link unreadable} explains. */
-export function readFile(text: string): Opened {
+export function readFile(core: FullCore, text: string): Opened {
 	switch (shapeOf(text)) {
 		case 'record':
-			return { kind: 'recording', recording: new Recording(recordOf(text)) };
+			return { kind: 'recording', recording: new Recording(core, recordOf(core, text)) };
 		case 'journal':
-			return { kind: 'journal', journal: Journal.fromJson(text) };
+			return { kind: 'journal', journal: core.Journal.restore(text) };
 		default:
-			return { kind: 'snapshot', run: Run.fromJson(text) };
+			return { kind: 'snapshot', run: core.Run.restore(text) };
 	}
 }
 
 /** Puts a journal and the snapshot of the same run together. */
-export function joined(journal: Journal, run: Run): Recording {
-	return new Recording({ plan: run.plan, lines: journal.lines() });
+export function joined(core: FullCore, journal: Journal, run: Run): Recording {
+	return new Recording(core, { plan: run.plan, lines: journal.lines() });
 }
 
 export function unreadable(error: unknown): Unreadable {
-	if (error instanceof LoadError) return { code: error.code, message: error.message, place: error.details.place };
-	if (error instanceof TurnlatchError) return { code: error.code, message: error.message };
+	if (error instanceof Error && 'code' in error) {
+		const { code, message, path } = error as TurnlatchError;
+		return path === undefined ? { code, message } : { code, message, place: path };
+	}
 	if (error instanceof SyntaxError) return { code: 'NOT_JSON', message: 'the file is not JSON' };
 	return { code: 'NOT_READ', message: error instanceof Error ? error.message : String(error) };
 }

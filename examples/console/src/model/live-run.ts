@@ -1,12 +1,13 @@
 /** A run of the service, followed as it happens. */
 
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
-import { Run, type TimelineEntry } from 'turnlatch';
+import { Run, type TimelineEntry } from 'turnlatch/slim';
 import { AgentWords, type Said } from './agent-words.js';
 import * as api from './api.js';
 import { seconds } from './clock.js';
 import type { StreamEvent } from './event-parser.js';
 import { recordOf } from './files.js';
+import { fullCore } from './full-core.js';
 import type { RunSource } from './run-source.js';
 import { type Connection, follow, type Stream } from './stream.js';
 
@@ -48,7 +49,7 @@ export class LiveRun {
 		this.#loading = true;
 		try {
 			do {
-				this.#show(Run.fromJson(await api.snapshot(this.runId)));
+				this.#show(Run.restore(await api.snapshot(this.runId)));
 			} while (!this.#closed && this.#isBehind());
 		} catch (error) {
 			// What is shown stays, until the service is there again.
@@ -70,7 +71,7 @@ export class LiveRun {
 			run: this.#run,
 			steps: this.#steps,
 			now: seconds,
-			record: async () => recordOf(await api.record(this.runId)),
+			record: async () => recordOf(await fullCore(), await api.record(this.runId)),
 			requests: {
 				reply: (interaction_id, response, idempotency_key) =>
 					this.#sent(api.reply(this.runId, { interaction_id, response, idempotency_key })),

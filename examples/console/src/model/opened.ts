@@ -3,6 +3,7 @@
 import { signal } from '@preact/signals';
 import type { Journal, Run } from 'turnlatch';
 import { joined, type Opened, readFile, type Unreadable, unreadable } from './files.js';
+import { type FullCore, fullCore } from './full-core.js';
 import type { Recording } from './recording.js';
 
 export type Shown =
@@ -22,21 +23,22 @@ export async function openFiles(files: Iterable<File>): Promise<void> {
 			problem.value = { name: file.name, code: 'FILE_TOO_LARGE', message: 'the file is larger than 256 MiB' };
 			return;
 		}
-		openText(file.name, await file.text());
+		await openText(file.name, await file.text());
 	}
 }
 
 /** Shows a file, or says why it cannot be shown; then what was shown before stays. */
-export function openText(name: string, text: string): void {
+export async function openText(name: string, text: string): Promise<void> {
 	try {
-		take(name, readFile(text));
+		const core = await fullCore();
+		take(core, name, readFile(core, text));
 		problem.value = undefined;
 	} catch (error) {
 		problem.value = { name, ...unreadable(error) };
 	}
 }
 
-function take(name: string, opened: Opened): void {
+function take(core: FullCore, name: string, opened: Opened): void {
 	if (opened.kind === 'recording') {
 		shown.value = { kind: 'recording', name, recording: opened.recording };
 		return;
@@ -44,7 +46,7 @@ function take(name: string, opened: Opened): void {
 	const run = opened.kind === 'snapshot' ? opened.run : shownSnapshot();
 	const journal = opened.kind === 'journal' ? opened.journal : waiting.value?.journal;
 	if (run !== undefined && journal?.runId === run.runId) {
-		shown.value = { kind: 'recording', name, recording: joined(journal, run) };
+		shown.value = { kind: 'recording', name, recording: joined(core, journal, run) };
 		waiting.value = undefined;
 	} else if (opened.kind === 'journal') {
 		waiting.value = { name, journal: opened.journal };

@@ -3,7 +3,8 @@
  * gets decided by the core alone: a candidate counts only if the core says of it what it said of the turn.
  */
 
-import { type Decision, evaluateTurn, type Plan } from 'turnlatch';
+import type { Decision, Plan } from 'turnlatch';
+import type { FullCore } from './full-core.js';
 
 /** The members of a journal's `turn_finished` that can hold an output. */
 interface Turn {
@@ -17,12 +18,12 @@ const MOST_CANDIDATES = 64;
 const LONGEST_TEXT = 2 ** 20;
 
 /** The JSON text of a turn's output, or undefined if there is none or the journal does not keep it. */
-export function outputText(plan: Plan, line: string, decision: Decision): string | undefined {
+export function outputText(core: FullCore, plan: Plan, line: string, decision: Decision): string | undefined {
 	const { event } = JSON.parse(line) as { event: Turn };
 	if (event.output !== undefined) return JSON.stringify(event.output);
 	const wanted = fingerprint(decision);
 	return candidates(textsOf(event)).find((candidate) => {
-		const found = evaluateTurn(plan, { text: candidate }).decision;
+		const found = core.evaluateTurn(plan, { text: candidate }).decision;
 		return found.evidence.source === 'whole_text' && fingerprint(found) === wanted;
 	});
 }

@@ -1,6 +1,7 @@
 /** The words of the console for the words of the wire, and how times are written. */
 
-import { type CodeInfo, codes, displayText, type ResolutionMode, type Status } from 'turnlatch';
+import { type CodeInfo, displayText, type ResolutionMode, type Status } from 'turnlatch/slim';
+import codes from 'virtual:codes';
 
 export const STATUSES: readonly Status[] = ['queued', 'running', 'waiting_user', 'succeeded', 'failed', 'canceled'];
 
@@ -30,11 +31,10 @@ export function reasonText(reason: string): string {
 	return visible(reason).replace(/(?<=\buntil )\d{11,15}$/, (at) => dateAndTime(Number(at)));
 }
 
-let table: Map<string, CodeInfo> | undefined;
+const table = new Map(codes.map((info) => [info.code, info]));
 
 /** What a code means and what to do about it; nothing for the codes that agents make up. */
 export function codeInfo(code: string): CodeInfo | undefined {
-	table ??= new Map(codes().map((info) => [info.code, info]));
 	return table.get(code);
 }
 

@@ -1,7 +1,7 @@
 /** A run of the service: its page, kept up to date, with what can be asked of it. */
 
 import { useEffect, useState } from 'preact/hooks';
-import { type Run, runOfSlot } from 'turnlatch';
+import { type Run, runOfSlot } from 'turnlatch/slim';
 import { announce } from '../model/announce.js';
 import * as api from '../model/api.js';
 import { LiveRun } from '../model/live-run.js';
@@ -52,7 +52,7 @@ function Live({ live, source }: { live: LiveRun; source: RunSource }) {
 	}, [status]);
 	useEffect(refreshHealth, [revision]);
 	const look = async (): Promise<void> => {
-		openText(`${live.runId}.record.json`, await api.record(live.runId));
+		await openText(`${live.runId}.record.json`, await api.record(live.runId));
 		go('#/file');
 	};
 	return (

@@ -5,7 +5,6 @@ import type { Interaction, Json, Receipt, Run } from 'turnlatch';
 import { announce } from '../model/announce.js';
 import { ApiError } from '../model/api.js';
 import { type Choice, choicesOf, type Draft, EMPTY, freshKey, responseOf } from '../model/draft.js';
-import { jsonText } from '../model/exact-json.js';
 import { predictReply, type RunSource } from '../model/run-source.js';
 import { codeInfo, visible } from '../model/words.js';
 import { JsonTree } from '../parts/json-tree.js';
@@ -33,7 +32,7 @@ export function Question({ source, run }: { source: RunSource; run: Run }) {
 			{Object.keys(shown.context).length > 0 && (
 				<details class="context">
 					<summary>Around the question</summary>
-					<JsonTree text={jsonText(shown.context)} />
+					<JsonTree text={JSON.stringify(shown.context)} />
 				</details>
 			)}
 			{isOpen && shown.deadline_at !== undefined && (
@@ -82,7 +81,7 @@ function AnswerForm({ source, run, asked, onTouched, onDiscard, onTaken }: Answe
 	const key = useRef(freshKey());
 	const choices = choicesOf(asked);
 	const response = responseOf(draft, choices);
-	const told = response === undefined ? undefined : jsonText(response);
+	const told = response === undefined ? undefined : JSON.stringify(response);
 	const predicted = useMemo(() => {
 		if (response === undefined) return undefined;
 		return predictReply(run, asked.interaction_id, response, key.current, source.now.peek());

@@ -2,7 +2,6 @@
 
 import type { Json, Receipt } from 'turnlatch';
 import type { ApiError } from '../model/api.js';
-import { jsonText } from '../model/exact-json.js';
 import { codeInfo, dateAndTime, RESOLUTION_WORDS, STATUS_WORDS, visible } from '../model/words.js';
 import { Icon } from '../parts/icons.js';
 import { CodeNote, Problem } from '../parts/small.js';
@@ -88,6 +87,6 @@ function Resolved({ receipt }: { receipt: Receipt }) {
 }
 
 function shortened(sends: Json): string {
-	const text = typeof sends === 'string' ? sends : jsonText(sends);
+	const text = typeof sends === 'string' ? sends : JSON.stringify(sends);
 	return visible(text.length > 80 ? `${text.slice(0, 79)}…` : text);
 }

@@ -103,7 +103,7 @@ function Ended({ view }: { view: StatusView }) {
 }
 
 function Facts({ run, view, skill }: { run: Run; view: StatusView; skill: string | undefined }) {
-	const plan = run.plan.toData();
+	const plan = run.plan.toJSON();
 	const rows: [string, ComponentChildren][] = [
 		['Skill', skill === undefined ? undefined : visible(skill)],
 		['Engine', visible(view.engine)],

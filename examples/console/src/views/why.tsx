@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import type { Decision, Run, TimelineEntry, Violation } from 'turnlatch';
+import { fullCore } from '../model/full-core.js';
 import { outputText } from '../model/output.js';
 import type { RunSource } from '../model/run-source.js';
 import { reasonText, visible } from '../model/words.js';
@@ -97,8 +98,11 @@ function Output({
 		setText(undefined);
 		if (revision === undefined || record === undefined || has === 'missing' || has === 'unparsable') return;
 		let wanted = true;
-		void record()
-			.then(({ plan, lines }) => lines[revision - 1] && outputText(plan, lines[revision - 1] ?? '', decision))
+		void Promise.all([fullCore(), record()])
+			.then(([core, { plan, lines }]) => {
+				const line = lines[revision - 1];
+				return line === undefined ? undefined : outputText(core, plan, line, decision);
+			})
 			.catch(() => undefined)
 			.then((found) => {
 				if (wanted && found) setText(found);

@@ -103,7 +103,7 @@ fn own_words(report: &TurnReport) -> String {
 /// Section 4, written down a second time.
 fn assert_decided_by_the_table(plan: &Plan, report: &TurnReport, judged: &Evaluation) {
     let decision @ Decision { outcome, evidence, .. } = &judged.decision;
-    let rule = decision.rule.as_str();
+    let rule = &*decision.rule.to_string();
     let found = (*outcome, rule, decision.code());
     let process_failed = report.failure_reason.is_some() || report.exit_code.is_some_and(|code| code != 0);
     let complete = plan.output_schema.is_none() || evidence.output == OutputState::Valid;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Value, json};
 use turnlatch::inspect::evaluate_turn;
-use turnlatch::types::Message;
+use turnlatch::types::{DecidedTurn, Message};
 use turnlatch::{Event, EventRejected, Reply, Run, Status, Timestamp, Transition, TurnReport};
 
 use super::plans::{Setting, plans};
@@ -239,13 +239,13 @@ impl Throw {
                 messages: Some(Vec::new()),
                 ..report
             }),
-            3 => Event::TurnDecided {
+            3 => Event::TurnDecided(DecidedTurn {
                 attempt_number: report.attempt_number,
                 slot_id: report.slot_id.clone(),
                 session_handle: None,
                 report_digest: String::new(),
                 evaluation: Box::new(evaluate_turn(run.plan(), &report)),
-            },
+            }),
             4 => Event::Reply(Reply { idempotency_key: Some(String::new()), ..self.reply(run) }),
             _ => Event::Cancel { reason: Some("long ".repeat(1_000)) },
         }

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import logging
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from dbos import DBOS, error
 
@@ -26,6 +26,8 @@ _FREE_SLOTS_SEC = 5.0  # how often slots are looked for that are held for no run
 
 class Engine:
     """Takes workflows from the queues and carries them out on the driver's event loop, where its processes live."""
+
+    _log_filter: ClassVar[Callable[[logging.LogRecord], bool] | None] = None
 
     def __init__(self, office: Office, executor_id: str) -> None:
         if workflows.worker is not None:
@@ -61,7 +63,7 @@ class Engine:
         if (DBOS.executor_id, DBOS.application_version) != (self._executor_id, settings.application_version):
             raise _taken()
         self._launched = True
-        DBOS.logger.addFilter(self._is_failure)
+        self._filter_log()
         DBOS.launch()
 
     def turn(self, run_id: str, slot_id: str) -> None:
@@ -96,9 +98,16 @@ class Engine:
                 log.warning("worker %s could not look for slots to free: %s", self._executor_id, error)
             await asyncio.sleep(_FREE_SLOTS_SEC)
 
+    def _filter_log(self) -> None:
+        # The filter stays when the worker closes, because threads of DBOS may outlive it; the next worker replaces it.
+        if Engine._log_filter is not None:
+            DBOS.logger.removeFilter(Engine._log_filter)
+        Engine._log_filter = self._is_failure
+        DBOS.logger.addFilter(self._is_failure)
+
     def _is_failure(self, record: logging.LogRecord) -> bool:
-        """Whether DBOS logs a failure. It also logs turns that are canceled while their end is written down, and threads
-        that still wait for a workflow's outcome when the engine closes; other workers continue those workflows.
+        """Whether DBOS logs a failure. It also logs turns that are canceled while their end is written down, and
+        threads that still wait for a workflow's outcome when the engine closes; other workers continue those workflows.
         """
         cause = record.exc_info[1] if record.exc_info else None
         if isinstance(cause, error.DBOSAwaitedWorkflowCancelledError):

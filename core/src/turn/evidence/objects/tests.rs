@@ -52,6 +52,6 @@ fn the_marker_is_cut_out_of_any_place() {
         (r#"{"a":1 , "__SKILL_DONE__":1 }"#, r#"{"a":1  }"#),
     ] {
         let found = find(text, 9);
-        assert_eq!(found.objects().first().unwrap().text_without_marker(text).as_deref(), Ok(rest));
+        assert_eq!(found.objects().next().unwrap().text_without_marker(text).as_deref(), Ok(rest));
     }
 }

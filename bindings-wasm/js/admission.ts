@@ -1,0 +1,68 @@
+/** What is asked before there is a run. */
+
+import * as glue from 'turnlatch-glue';
+import { call } from './instance.js';
+import { documentText, encode, eventText } from './json.js';
+import { corePlan, type Plan, planOf } from './plan.js';
+import type * as types from './types.js';
+
+/** Makes a plan of a skill and a request, or throws {@link AdmissionError} with every problem. */
+export function admit(skill: types.Skill, request: string | types.RunRequest, host: types.HostSettings): Plan {
+	const bytes = encode(documentText(request, 'the request'));
+	return planOf(withSkill(skill, host, (core) => core.admit(bytes)));
+}
+
+/** What can be asked of a skill, without a request. */
+export function describeSkill(skill: types.Skill, host: types.HostSettings): types.SkillView {
+	return withSkill(skill, host, (core) => core.describe());
+}
+
+function withSkill<R>(skill: types.Skill, host: types.HostSettings, work: (core: glue.Skill) => R): R {
+	const runner = encode(documentText(skill?.runner, 'skill.runner'));
+	const [output, input, parameter] = [skill.output_schema, skill.input_schema, skill.parameter_schema].map((schema) =>
+		schema === undefined ? undefined : encode(documentText(schema, 'a schema')),
+	);
+	if (typeof host?.engines !== 'object')
+		throw new TypeError("the host is missing: {engines: ['codex'], limits?}, with an array of names");
+	const settings = { engines: [...host.engines], limits: host.limits ?? {} };
+	return call(() => {
+		const core = new glue.Skill(runner, output, input, parameter, settings);
+		try {
+			return work(core);
+		} finally {
+			core.free();
+		}
+	});
+}
+
+/** Reads the body of a request for a new run, or throws {@link AdmissionError}. `runId` is for a client that has chosen none. */
+export function readJob(body: string, runId: string): types.Job {
+	const [bytes, id] = [encode(body), encode(runId)];
+	return call(() => glue.readJob(bytes, id));
+}
+
+/** Reads the body of a request to a run as its event, or throws {@link EventRejectedError}. */
+export function requestEvent(kind: 'reply' | 'cancel', body: string): types.RunEvent {
+	return JSON.parse(requestEventJson(kind, body));
+}
+
+/** The same as JSON text, in which a response of numbers or objects stays as it was sent; for `applyJson`, `tellJson`. */
+export function requestEventJson(kind: 'reply' | 'cancel', body: string): string {
+	const [name, bytes] = [String(kind), encode(body)];
+	return call(() => glue.requestEvent(name, bytes));
+}
+
+/** Evaluates one turn by itself: the gates alone, without a run. */
+export function evaluateTurn(plan: Plan, report: types.TurnReport): types.Evaluation {
+	const event = encode(eventText({ attempt_number: 1, ...report, type: 'turn_finished' }));
+	const of = corePlan(plan);
+	return call(() => glue.evaluateTurn(of, event));
+}
+
+/** The skill's text with the instructions for this mode at its end, and the plan's output schema and required artifacts. */
+export function appendInstructions(skill: string, mode: types.ExecutionMode, plan?: Plan): string {
+	const [bytes, name] = [encode(skill), String(mode)];
+	if (plan === undefined) return call(() => glue.appendInstructions(bytes, name));
+	const of = corePlan(plan);
+	return call(() => of.appendInstructions(bytes, name));
+}

@@ -1,0 +1,313 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+import * as glue from 'turnlatch-glue';
+import { EventRejectedError } from './errors.js';
+import { call, Held } from './instance.js';
+import { documentText, encode, eventText, isPlain, isWellFormed } from './json.js';
+import { corePlan, type Plan, planOf } from './plan.js';
+import type * as types from './types.js';
+
+/** What came of an event: plain data. Save the run, then perform `effects` in order. */
+export interface Transition {
+	/** What the host must do, in order. */
+	readonly effects: types.Effect[];
+	/** The answer to a request; with a `code` if it was refused. */
+	readonly receipt?: types.Receipt;
+	/** The run's revision after it; absent if the event was ignored or refused, and nothing happened. */
+	readonly revision?: number;
+	/** What to append to the journal, as JSON text; absent like `revision`. */
+	readonly entry?: string;
+	/**
+	 * What is worth measuring of it, without a word of a user or an agent; absent if the event was ignored, and from
+	 * `turnlatch/slim`. Pass it on once the run is saved.
+	 */
+	readonly observation?: types.Observation;
+}
+
+let heldBy: (run: Run) => Held<glue.Run>;
+let make: (core: glue.Run) => Run;
+
+/** One execution of a skill for one request. */
+export class Run {
+	static {
+		heldBy = (run) => run.#held;
+		make = (core) => new Run(core);
+	}
+	readonly #held: Held<glue.Run>;
+
+	private constructor(core: glue.Run) {
+		if (!(core instanceof glue.Run))
+			throw new TypeError('runs are made by Run.create(plan, now) and Run.restore(snapshot)');
+		this.#held = new Held('run', core);
+	}
+
+	/** Makes a run of an admitted plan. It is queued and asks for its first slot. */
+	static create(plan: Plan, now: types.Time): [Run, Transition] {
+		const [of, at] = [corePlan(plan), millis(now)];
+		const [core, created] = call(() => glue.Run.create(of, at)) as unknown as [glue.Run, Transition];
+		return [new Run(core), created];
+	}
+
+	/** Reads a snapshot back, as text or as data, or throws {@link LoadError}. */
+	static restore(snapshot: types.JsonDocument): Run {
+		const bytes = encode(documentText(snapshot, 'the snapshot'));
+		return new Run(call(() => glue.Run.restore(bytes)));
+	}
+
+	/** The settings it was admitted with. */
+	get plan(): Plan {
+		return planOf(this.#held.call((run) => run.plan));
+	}
+
+	/** The run as canonical JSON text: the same run gives the same text, in every language. */
+	snapshot(): string {
+		return this.#held.call((run) => run.snapshot());
+	}
+
+	/** The snapshot as data: `JSON.stringify(run)` can be restored. */
+	toJSON(): { [key: string]: types.Json } {
+		return JSON.parse(this.snapshot());
+	}
+
+	/** A run of its own in the same state: what is applied to one does not change the other. */
+	copy(): Run {
+		return new Run(this.#held.call((run) => run.copy()));
+	}
+
+	/**
+	 * Applies one event. A reply or cancel that is refused has a `receipt` with a `code` and changes nothing; what is no
+	 * event throws {@link EventRejectedError} and leaves the run as it was.
+	 */
+	apply(event: types.RunEvent, now: types.Time): Transition {
+		return this.#observed(event, now, () => {
+			const text = longText(event);
+			const json = encode(eventText(text === undefined ? event : withoutText(event)));
+			return this.#apply(json, text === undefined ? undefined : encode(text), now);
+		});
+	}
+
+	/** Applies one event given as JSON text. */
+	applyJson(event: string, now: types.Time): Transition {
+		return this.#observed(event, now, () => this.#apply(encode(event), undefined, now));
+	}
+
+	#apply(json: Uint8Array, text: Uint8Array | undefined, now: types.Time): Transition {
+		const at = millis(now);
+		return this.#held.call((run) => run.apply(json, text, at)) as Transition;
+	}
+
+	/** Takes a reply. Whatever becomes of it, `receipt` says so; only a malformed one throws. */
+	reply(
+		interactionId: number | bigint,
+		response: types.JsonInput,
+		now: types.Time,
+		options: types.ReplyOptions = {},
+	): Transition & { readonly receipt: types.Receipt } {
+		const { idempotency_key, expected_revision } = options;
+		const event = { type: 'reply', interaction_id: interactionId, response, idempotency_key, expected_revision };
+		return this.apply(event as types.Reply, now) as Transition & { readonly receipt: types.Receipt };
+	}
+
+	/** Ends the run. `receipt` is `canceled`, or `already_ended`. */
+	cancel(now: types.Time, reason?: string): Transition & { readonly receipt: types.Receipt } {
+		return this.apply({ type: 'cancel', reason } as types.Cancel, now) as Transition & {
+			readonly receipt: types.Receipt;
+		};
+	}
+
+	/** The run's id. */
+	get runId(): string {
+		return this.#held.call((run) => run.runId);
+	}
+
+	/** Where the run is. */
+	get status(): types.Status {
+		return this.#held.call((run) => run.status) as types.Status;
+	}
+
+	/** Whether nothing can happen to it any more. */
+	get ended(): boolean {
+		return this.#held.call((run) => run.ended);
+	}
+
+	/** How many events have changed it. */
+	get revision(): number {
+		return this.#held.call((run) => run.revision);
+	}
+
+	/** The number of the last turn that started; 0 before the first. */
+	get attemptNumber(): number {
+		return this.#held.call((run) => run.attemptNumber);
+	}
+
+	/** The last good handle of the agent's session. */
+	get sessionHandle(): string | undefined {
+		return this.#held.call((run) => run.sessionHandle);
+	}
+
+	/** The run as a client sees it. Integers beyond 2^53 are rounded; `data_text` has them exactly. */
+	statusView(): types.StatusView {
+		return this.#held.call((run) => run.statusView());
+	}
+
+	/** The same as JSON text, exact to the last digit: what to send to a client. */
+	statusViewJson(): string {
+		return this.#held.call((run) => run.statusViewJson());
+	}
+
+	/** The pending question as a client sees it, or null in its place. */
+	pendingView(): types.PendingView {
+		return this.#held.call((run) => run.pendingView());
+	}
+
+	/** The same as JSON text, exact to the last digit: what to send to a client. */
+	pendingViewJson(): string {
+		return this.#held.call((run) => run.pendingViewJson());
+	}
+
+	/** Every question that came to its end, in order. */
+	history(): types.InteractionRecord[] {
+		return this.#held.call((run) => run.history());
+	}
+
+	/**
+	 * The effects that the host still has to perform, and what the run may still own: for the time after a crash. The effect that
+	 * begins a turn is not among them, because it may have happened: only {@link Run.afterRestart} returns it.
+	 */
+	outstanding(): types.PendingEffects {
+		return this.#held.call((run) => run.outstanding());
+	}
+
+	/** Whether an effect is still to be performed; `failed` are those of this run that are tried again later. */
+	due(effect: types.Effect, failed: readonly types.Effect[] = []): types.EffectStatus {
+		const [bytes, others] = [encode(eventText(effect)), encode(eventText(failed))];
+		return this.#asHost('due', (run) => run.due(bytes, others));
+	}
+
+	/** What becomes of an effect that failed too often; `begun` says that it may have happened in part. */
+	givenUp(effect: types.Effect, begun: boolean): types.RetriesExhausted {
+		const bytes = encode(eventText(effect));
+		return this.#asHost('givenUp', (run) => run.givenUp(bytes, begun));
+	}
+
+	/** How to continue with a run that was loaded after a restart, from what the host still has of it. */
+	afterRestart(found: types.RecoveryFacts): types.RecoveryPlan {
+		const { process_alive = false, begun, slot_lost = false } = found;
+		// Guessing it would start a turn twice, or never.
+		if (typeof begun !== 'boolean') throw new TypeError('afterRestart needs `begun`: true or false');
+		return this.#asHost('afterRestart', (run) => run.afterRestart(process_alive, begun, slot_lost));
+	}
+
+	/** The requests that would be taken now, and for the others the reason. */
+	allowed(now: types.Time): types.Allowed {
+		const at = millis(now);
+		return this.#held.call((run) => run.allowed(at));
+	}
+
+	/** Why the run is where it is. */
+	explain(): types.Explanation {
+		return this.#held.call((run) => run.explain());
+	}
+
+	/** The same as JSON text: what to send to a client. */
+	explainJson(): string {
+		return this.#held.call((run) => run.explainJson());
+	}
+
+	/** What keeps the run from a status. */
+	whyNot(target: types.Status): types.WhyNot {
+		const name = String(target);
+		return this.#held.call((run) => run.whyNot(name));
+	}
+
+	/** Gives its memory back at once, instead of when it is collected. The run cannot be used afterwards. */
+	free(): void {
+		this.#held.free();
+	}
+
+	/** The same as {@link Run.free}, for `using`. */
+	declare [Symbol.dispose]: () => void;
+
+	#asHost<R>(question: 'due' | 'givenUp' | 'afterRestart', work: (run: glue.Run) => R): R {
+		if (question in glue.Run.prototype) return this.#held.call(work);
+		throw new TypeError(`turnlatch/slim has no \`${question}\`: hosts use turnlatch itself`);
+	}
+
+	/** Gives the error of an event that this run has rejected what is worth measuring of it. */
+	#observed(event: unknown, now: types.Time, work: () => Transition): Transition {
+		try {
+			return work();
+		} catch (error) {
+			if (error instanceof EventRejectedError && glue.Run.prototype.observeRejected !== undefined) {
+				const [name, at] = [nameOf(event), millis(now)];
+				error.observation = this.#held.call((run) => run.observeRejected(name, error.code, at));
+			}
+			throw error;
+		}
+	}
+}
+
+if (Symbol.dispose) Object.defineProperty(Run.prototype, Symbol.dispose, { value: Run.prototype.free });
+// What Node prints of it.
+Object.defineProperty(Run.prototype, Symbol.for('nodejs.util.inspect.custom'), {
+	value(this: Run): string {
+		return `Run { runId: '${this.runId}', status: '${this.status}', revision: ${this.revision} }`;
+	},
+});
+
+/** @internal */
+export function runOf(core: glue.Run): Run {
+	return make(core);
+}
+
+/** @internal */
+export function coreRun(run: Run): glue.Run {
+	return heldBy(run).use();
+}
+
+/** Milliseconds since the epoch; NaN for what is no time, which the core then refuses. */
+function millis(now: types.Time): number {
+	if (typeof now === 'number') return now;
+	if (typeof now === 'bigint') return Number(now);
+	return now instanceof Date ? now.getTime() : Number.NaN;
+}
+
+/** A shorter text is cheaper as a part of the JSON text. */
+const LONG = 1024;
+
+interface LongTurn {
+	readonly type: 'turn_finished';
+	readonly text?: string;
+	readonly stream?: { readonly stdout: string };
+}
+
+/**
+ * The one long text of a finished turn: its `text`, or the stdout of its `stream`. It crosses beside the event, because it would be
+ * escaped only to be read back. If the turn has another content as well, the core has to see the whole of it.
+ */
+function longText(event: unknown): string | undefined {
+	if (typeof event !== 'object' || event === null || !isPlain(event)) return undefined;
+	const { type, text, stream, output, messages } = event as Record<string, unknown>;
+	if (type !== 'turn_finished' || output !== undefined || messages !== undefined) return undefined;
+	if (text !== undefined && stream !== undefined) return undefined;
+	const long = isStream(stream) ? stream.stdout : text;
+	return typeof long === 'string' && long.length >= LONG && isWellFormed(long) ? long : undefined;
+}
+
+function isStream(stream: unknown): stream is { readonly stdout: unknown } {
+	return typeof stream === 'object' && stream !== null && isPlain(stream) && Object.hasOwn(stream, 'stdout');
+}
+
+function withoutText(event: unknown): unknown {
+	const { text: _, stream, ...rest } = event as LongTurn;
+	return stream === undefined ? rest : { ...rest, stream: { ...stream, stdout: '' } };
+}
+
+/** The event's name, as far as there is one. */
+function nameOf(event: unknown): string {
+	try {
+		const { type } = (typeof event === 'string' ? JSON.parse(event) : event) as { type?: unknown };
+		return String(type);
+	} catch {
+		return '';
+	}
+}
