@@ -277,7 +277,7 @@ def test_data_that_is_no_json_is_refused_and_changes_nothing(data: Any, says: st
     ids=lambda value: type(value).__name__ if not isinstance(value, str | type) else None,
 )
 def test_a_document_that_is_no_json_is_refused_with_its_path(data: Any, says: str) -> None:
-    request = {"run_id": "r1", "engine": "codex"}
+    request: types.RunRequest = {"run_id": "r1", "engine": "codex"}
     plan = plan_of().to_dict()
     calls: list[tuple[type[TurnlatchError], str, str, Callable[[], object]]] = [
         (
@@ -296,7 +296,7 @@ def test_a_document_that_is_no_json_is_refused_with_its_path(data: Any, says: st
             AdmissionError,
             "SKILL_MANIFEST_INVALID",
             "runner/x",
-            lambda: describe_skill(Skill({"x": data}), engines=["codex"]),
+            lambda: describe_skill(Skill(cast("Any", {"x": data})), engines=["codex"]),
         ),
         (
             AdmissionError,
@@ -422,7 +422,8 @@ def test_limits_are_known_by_name_and_numbers() -> None:
 
 
 def test_an_argument_of_another_kind_is_a_type_error_that_says_what_is_wanted() -> None:
-    skill, request, anything = Skill({}), {"run_id": "r1", "engine": "codex"}, cast("Any", {"run_id": "r1"})
+    skill, anything = Skill({}), cast("Any", {"run_id": "r1"})
+    request: types.RunRequest = {"run_id": "r1", "engine": "codex"}
     calls: list[tuple[str, Callable[[], object]]] = [
         ("`engines` is a list", lambda: admit(skill, request, engines="codex")),
         ("`engines` is a list", lambda: describe_skill(skill, engines="codex")),
@@ -897,7 +898,7 @@ def test_a_plan_from_a_dict_is_one_that_admission_can_have_made(change: dict[str
 
 def test_the_text_of_a_refusal_shows_every_problem() -> None:
     with pytest.raises(AdmissionError) as caught:
-        admit(Skill({}), {"run_idd": "r1", "engine": "nobody"}, engines=["codex"])
+        admit(Skill({}), cast("Any", {"run_idd": "r1", "engine": "nobody"}), engines=["codex"])
     refusal = caught.value
     first, *others = str(refusal).splitlines()
     assert first == f"{refusal.code}: {refusal.message}"

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from turnlatch import AdmissionError, Run, Skill, admit, types
 
-REQUEST = {"run_id": "r1", "engine": "codex"}
+REQUEST: types.RunRequest = {"run_id": "r1", "engine": "codex"}
 
 
 class Colour(Enum):

@@ -263,7 +263,7 @@ def a_skill_without_a_model_needs_no_annotation() -> Plan:
 def a_journal_is_replayed_line_by_line(plan: Plan, lines: list[str]) -> types.Status | None:
     replayer = Replayer(plan)
     for line in lines:
-        assert_type(replayer.next(line), types.Step)
+        assert_type(replayer.next(line), types.TimelineEntry)
     return None if replayer.run is None else replayer.run.status
 
 

@@ -530,8 +530,6 @@ interface TurnReportBase {
 	slot_id?: string | undefined;
 	/** Why the turn failed, as a code such as `TIMEOUT` or `AUTH_REQUIRED`, whatever the exit code was. */
 	failure_reason?: OpenCode | undefined;
-	/** The size of the whole text in bytes, where only its end stands in `text` (OUT-12). */
-	text_bytes?: number | bigint | undefined;
 	/** An opaque handle by which the host can resume the agent's session. */
 	session_handle?: string | undefined;
 	/** The paths of the artifacts that exist, of those that the skill requires. */
@@ -550,6 +548,8 @@ export interface TextTurnReport extends TurnReportBase {
 	messages?: undefined;
 	/** The assistant's text. Of one over the limit the last `prompt_bytes` bytes are enough, with `text_bytes`. */
 	text: string;
+	/** The size of the whole text in bytes, where only its end stands in `text` (OUT-12). */
+	text_bytes?: number | bigint | undefined;
 	stream?: undefined;
 }
 
@@ -561,6 +561,7 @@ export interface MessagesTurnReport extends TurnReportBase {
 	/** The turn's messages in order. Only those of role `assistant` are read. */
 	messages: readonly TurnMessage[];
 	text?: undefined;
+	text_bytes?: undefined;
 	stream?: undefined;
 }
 
@@ -572,6 +573,7 @@ export interface OutputTurnReport extends TurnReportBase {
 	output: JsonInput;
 	messages?: undefined;
 	text?: undefined;
+	text_bytes?: undefined;
 	stream?: undefined;
 }
 
@@ -581,6 +583,7 @@ export interface StreamTurnReport extends TurnReportBase {
 	output?: undefined;
 	messages?: undefined;
 	text?: undefined;
+	text_bytes?: undefined;
 	/**
 	 * What the agent's program printed, in place of `output`, `messages` and `text`; decoded when the event is applied.
 	 */
@@ -594,6 +597,7 @@ export interface EmptyTurnReport extends TurnReportBase {
 	output?: undefined;
 	messages?: undefined;
 	text?: undefined;
+	text_bytes?: undefined;
 	stream?: undefined;
 }
 
@@ -616,8 +620,6 @@ interface TurnFinishedBase {
 	slot_id?: string | undefined;
 	/** Why the turn failed, as a code such as `TIMEOUT` or `AUTH_REQUIRED`, whatever the exit code was. */
 	failure_reason?: OpenCode | undefined;
-	/** The size of the whole text in bytes, where only its end stands in `text` (OUT-12). */
-	text_bytes?: number | bigint | undefined;
 	/** An opaque handle by which the host can resume the agent's session. */
 	session_handle?: string | undefined;
 	/** The paths of the artifacts that exist, of those that the skill requires. */
@@ -636,6 +638,8 @@ export interface TextTurnFinished extends TurnFinishedBase {
 	messages?: undefined;
 	/** The assistant's text. Of one over the limit the last `prompt_bytes` bytes are enough, with `text_bytes`. */
 	text: string;
+	/** The size of the whole text in bytes, where only its end stands in `text` (OUT-12). */
+	text_bytes?: number | bigint | undefined;
 	stream?: undefined;
 }
 
@@ -647,6 +651,7 @@ export interface MessagesTurnFinished extends TurnFinishedBase {
 	/** The turn's messages in order. Only those of role `assistant` are read. */
 	messages: readonly TurnMessage[];
 	text?: undefined;
+	text_bytes?: undefined;
 	stream?: undefined;
 }
 
@@ -658,6 +663,7 @@ export interface OutputTurnFinished extends TurnFinishedBase {
 	output: JsonInput;
 	messages?: undefined;
 	text?: undefined;
+	text_bytes?: undefined;
 	stream?: undefined;
 }
 
@@ -667,6 +673,7 @@ export interface StreamTurnFinished extends TurnFinishedBase {
 	output?: undefined;
 	messages?: undefined;
 	text?: undefined;
+	text_bytes?: undefined;
 	/**
 	 * What the agent's program printed, in place of `output`, `messages` and `text`; decoded when the event is applied.
 	 */
@@ -680,6 +687,7 @@ export interface EmptyTurnFinished extends TurnFinishedBase {
 	output?: undefined;
 	messages?: undefined;
 	text?: undefined;
+	text_bytes?: undefined;
 	stream?: undefined;
 }
 

@@ -130,9 +130,7 @@ def request_event(kind: Literal["reply", "cancel"], body: str | bytes) -> types.
     return cast("types.RunEvent", _core.request_event(kind, body))
 
 
-def describe_skill(
-    skill: Skill[Any], *, engines: Iterable[str], limits: types.Limits | None = None
-) -> types.SkillView:
+def describe_skill(skill: Skill[Any], *, engines: Iterable[str], limits: types.Limits | None = None) -> types.SkillView:
     """What can be asked of a skill, without a request."""
     return cast("types.SkillView", _core.describe_skill(_declared(skill), _host(engines, limits)))
 

@@ -537,8 +537,6 @@ class _TurnReportBase(TypedDict):
     """The slot it ran in; distinguishes a retried turn from the one before it."""
     failure_reason: NotRequired[OpenCode]
     """Why the turn failed, as a code such as `TIMEOUT` or `AUTH_REQUIRED`, whatever the exit code was."""
-    text_bytes: NotRequired[int]
-    """The size of the whole text in bytes, where only its end stands in `text` (OUT-12)."""
     session_handle: NotRequired[str]
     """An opaque handle by which the host can resume the agent's session."""
     artifacts: NotRequired[list[str]]
@@ -558,6 +556,8 @@ class TextTurnReport(_TurnReportBase):
     messages: NotRequired[Absent]
     text: str
     """The assistant's text. Of one over the limit the last `prompt_bytes` bytes are enough, with `text_bytes`."""
+    text_bytes: NotRequired[int]
+    """The size of the whole text in bytes, where only its end stands in `text` (OUT-12)."""
     stream: NotRequired[Absent]
 
 
@@ -570,6 +570,7 @@ class MessagesTurnReport(_TurnReportBase):
     messages: list[TurnMessage]
     """The turn's messages in order. Only those of role `assistant` are read."""
     text: NotRequired[Absent]
+    text_bytes: NotRequired[Absent]
     stream: NotRequired[Absent]
 
 
@@ -582,6 +583,7 @@ class OutputTurnReport(_TurnReportBase):
     """The output as a JSON value the host already has. At most one of `output`, `messages` and `text`; null is none."""
     messages: NotRequired[Absent]
     text: NotRequired[Absent]
+    text_bytes: NotRequired[Absent]
     stream: NotRequired[Absent]
 
 
@@ -592,6 +594,7 @@ class StreamTurnReport(_TurnReportBase):
     output: NotRequired[Absent]
     messages: NotRequired[Absent]
     text: NotRequired[Absent]
+    text_bytes: NotRequired[Absent]
     stream: TurnStream
     """What the agent's program printed, in place of `output`, `messages` and `text`; decoded when the event is applied.
     """
@@ -605,6 +608,7 @@ class EmptyTurnReport(_TurnReportBase):
     output: NotRequired[Absent]
     messages: NotRequired[Absent]
     text: NotRequired[Absent]
+    text_bytes: NotRequired[Absent]
     stream: NotRequired[Absent]
 
 
@@ -630,8 +634,6 @@ class _TurnFinishedBase(TypedDict):
     """The slot it ran in; distinguishes a retried turn from the one before it."""
     failure_reason: NotRequired[OpenCode]
     """Why the turn failed, as a code such as `TIMEOUT` or `AUTH_REQUIRED`, whatever the exit code was."""
-    text_bytes: NotRequired[int]
-    """The size of the whole text in bytes, where only its end stands in `text` (OUT-12)."""
     session_handle: NotRequired[str]
     """An opaque handle by which the host can resume the agent's session."""
     artifacts: NotRequired[list[str]]
@@ -651,6 +653,8 @@ class TextTurnFinished(_TurnFinishedBase):
     messages: NotRequired[Absent]
     text: str
     """The assistant's text. Of one over the limit the last `prompt_bytes` bytes are enough, with `text_bytes`."""
+    text_bytes: NotRequired[int]
+    """The size of the whole text in bytes, where only its end stands in `text` (OUT-12)."""
     stream: NotRequired[Absent]
 
 
@@ -663,6 +667,7 @@ class MessagesTurnFinished(_TurnFinishedBase):
     messages: list[TurnMessage]
     """The turn's messages in order. Only those of role `assistant` are read."""
     text: NotRequired[Absent]
+    text_bytes: NotRequired[Absent]
     stream: NotRequired[Absent]
 
 
@@ -675,6 +680,7 @@ class OutputTurnFinished(_TurnFinishedBase):
     """The output as a JSON value the host already has. At most one of `output`, `messages` and `text`; null is none."""
     messages: NotRequired[Absent]
     text: NotRequired[Absent]
+    text_bytes: NotRequired[Absent]
     stream: NotRequired[Absent]
 
 
@@ -685,6 +691,7 @@ class StreamTurnFinished(_TurnFinishedBase):
     output: NotRequired[Absent]
     messages: NotRequired[Absent]
     text: NotRequired[Absent]
+    text_bytes: NotRequired[Absent]
     stream: TurnStream
     """What the agent's program printed, in place of `output`, `messages` and `text`; decoded when the event is applied.
     """
@@ -698,6 +705,7 @@ class EmptyTurnFinished(_TurnFinishedBase):
     output: NotRequired[Absent]
     messages: NotRequired[Absent]
     text: NotRequired[Absent]
+    text_bytes: NotRequired[Absent]
     stream: NotRequired[Absent]
 
 

@@ -313,7 +313,7 @@ const TURN: &[Form] = &[
         doc: "A turn that left the assistant's text.",
         is: &[],
         required: &["text"],
-        optional: &["exit_code"],
+        optional: &["text_bytes", "exit_code"],
     },
     Form {
         name: "Messages",
