@@ -15,7 +15,8 @@ use crate::errors::{malformed, not_a_time};
 
 /// More than the depth limit of events, far less than would overflow the stack.
 const MAX_DEPTH: usize = 256;
-const MAX_PATH_CHARACTERS: usize = 100;
+/// Of a path or a value that is shown.
+pub(crate) const MAX_SHOWN_CHARACTERS: usize = 100;
 
 /// An event, a report or a stream. Anything that JSON text cannot represent is malformed.
 pub(crate) struct EventValue(pub(crate) Value);
@@ -91,7 +92,7 @@ impl NotJson {
         match self {
             NotJson::Raised(raised) => raised,
             NotJson::Found { problem, path } => {
-                let shown: String = path.chars().take(MAX_PATH_CHARACTERS).collect();
+                let shown: String = path.chars().take(MAX_SHOWN_CHARACTERS).collect();
                 let more = if shown.len() < path.len() { "…" } else { "" };
                 error(problem, format!("{}{more}", turnlatch::text::display_text(&shown)))
             }
