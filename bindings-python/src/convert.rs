@@ -169,9 +169,10 @@ pub(crate) fn to_python(py: Python<'_>, data: &impl Serialize) -> PyResult<Py<Py
 }
 
 /// Converts the core's data to Python data, or to JSON text, which is what clients are sent.
-pub(crate) fn to_python_or_json(py: Python<'_>, data: &impl Serialize, as_json: bool) -> PyResult<Py<PyAny>> {
+pub(crate) fn to_python_or_json(py: Python<'_>, data: &(impl Serialize + Sync), as_json: bool) -> PyResult<Py<PyAny>> {
     if !as_json {
         return to_python(py, data);
     }
-    serde_json::to_string(data).map_err(|error| PyTypeError::new_err(error.to_string()))?.into_py_any(py)
+    let text = py.detach(|| serde_json::to_string(data)).map_err(|error| PyTypeError::new_err(error.to_string()))?;
+    text.into_py_any(py)
 }
