@@ -15,7 +15,8 @@ use crate::errors::{malformed, not_a_time};
 
 /// More than the depth limit of events, far less than would overflow the stack.
 const MAX_DEPTH: usize = 256;
-const MAX_PATH_CHARACTERS: usize = 100;
+/// Of a path or a value that is shown.
+pub(crate) const MAX_SHOWN_CHARACTERS: usize = 100;
 
 /// An event, a report or a stream. Anything that JSON text cannot represent is malformed.
 pub(crate) struct EventValue(pub(crate) Value);
@@ -91,7 +92,7 @@ impl NotJson {
         match self {
             NotJson::Raised(raised) => raised,
             NotJson::Found { problem, path } => {
-                let shown: String = path.chars().take(MAX_PATH_CHARACTERS).collect();
+                let shown: String = path.chars().take(MAX_SHOWN_CHARACTERS).collect();
                 let more = if shown.len() < path.len() { "…" } else { "" };
                 error(problem, format!("{}{more}", turnlatch::text::display_text(&shown)))
             }
@@ -168,9 +169,10 @@ pub(crate) fn to_python(py: Python<'_>, data: &impl Serialize) -> PyResult<Py<Py
 }
 
 /// Converts the core's data to Python data, or to JSON text, which is what clients are sent.
-pub(crate) fn to_python_or_json(py: Python<'_>, data: &impl Serialize, as_json: bool) -> PyResult<Py<PyAny>> {
+pub(crate) fn to_python_or_json(py: Python<'_>, data: &(impl Serialize + Sync), as_json: bool) -> PyResult<Py<PyAny>> {
     if !as_json {
         return to_python(py, data);
     }
-    serde_json::to_string(data).map_err(|error| PyTypeError::new_err(error.to_string()))?.into_py_any(py)
+    let text = py.detach(|| serde_json::to_string(data)).map_err(|error| PyTypeError::new_err(error.to_string()))?;
+    text.into_py_any(py)
 }

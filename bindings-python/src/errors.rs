@@ -6,9 +6,7 @@ use serde::Serialize;
 use serde_json::json;
 use turnlatch::{AdmissionError, Code, EventRejected, LoadError, Problem};
 
-use crate::convert::{NotJson, to_python};
-
-const MAX_SHOWN_CHARACTERS: usize = 100;
+use crate::convert::{MAX_SHOWN_CHARACTERS, NotJson, to_python};
 
 pub(crate) fn refused(py: Python<'_>, refusal: &AdmissionError) -> PyErr {
     let path = refusal.problems.first().map(|problem| problem.path.as_str());

@@ -344,10 +344,12 @@ impl Journal {
         lock(&self.0).to_json()
     }
 
+    /// The journal together with its plan as JSON text.
     fn to_record(&self, plan: &Plan) -> String {
         lock(&self.0).to_record(&plan.0)
     }
 
+    /// Reads a plan and its journal back from the text of both.
     #[staticmethod]
     fn from_record(text: &Bound<'_, PyAny>) -> PyResult<(Plan, Journal)> {
         let (plan, journal) = load(text, Code::JournalInvalid, turnlatch::Journal::from_record)?;

@@ -366,6 +366,14 @@ def test_text_that_is_no_event_is_malformed(text: str) -> None:
     assert run.to_json() == before
 
 
+def test_an_event_whose_type_has_half_a_surrogate_pair_is_rejected_and_observed() -> None:
+    events: list[Any] = [{"type": "\ud800"}, {"type": "\ud800", "\ud800": 1}, {"type": "cancel", "reason": "\ud800"}]
+    for event in events:
+        with pytest.raises(EventRejectedError, match="half of a surrogate pair") as caught:
+            waiting_run().apply(event, 5)
+        assert caught.value.observation is not None
+
+
 def test_text_with_half_a_surrogate_pair_is_refused() -> None:
     run = waiting_run()
     before = run.to_json()

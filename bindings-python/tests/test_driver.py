@@ -133,6 +133,13 @@ async def test_a_report_of_a_turn_that_was_never_started_is_an_error_and_changes
 
 
 @scenario
+async def test_a_driver_starts_a_plan_and_says_so_if_it_gets_something_else(store: Any) -> None:
+    async with hosted(store) as host:
+        with pytest.raises(TypeError, match="expected a Plan, which `admit` returns, found dict"):
+            await host.driver.start({"run_id": "r1"})
+
+
+@scenario
 async def test_a_part_that_reports_a_turn_that_was_never_started_is_heard_once(store: Any) -> None:
     async with hosted(store, lambda run, effect: Command(["sleep", "60"])) as host:
         await host.driver.start(plan())

@@ -140,6 +140,14 @@ def test_a_command_whose_turns_nobody_could_tell_apart(options: Any) -> None:
     assert raised.value.code == "EVENT_MALFORMED"
 
 
+def test_the_argv_of_a_command_is_a_list_that_begins_with_the_program() -> None:
+    for argv in ("true", b"true"):
+        with pytest.raises(TypeError, match=r"`argv` is a list of strings, not one string: b?'true'"):
+            Command(argv)
+    with pytest.raises(ValueError, match="`argv` is empty"):
+        Command([])
+
+
 @pytest.mark.parametrize("character", ["x", "é", "😀"])
 def test_output_over_the_limit_is_cut_just_above_it_and_the_process_ended(character: str) -> None:
     code = f"import sys\nwhile True: sys.stdout.write('a' + {character!r} * 10000)"

@@ -1,6 +1,6 @@
 """turnlatch decides when an AI agent's turn is done, when it must wait for a person, and what happens next."""
 
-from . import types
+from . import types as types
 from ._core import __version__
 from .driver import Driver, RetryPolicy
 from .errors import AdmissionError, EventRejectedError, LoadError, TurnlatchError
@@ -90,7 +90,6 @@ __all__ = [
     "request_event",
     "run_of_slot",
     "to_millis",
-    "types",
     "unreadable_report",
     "wall_clock",
 ]

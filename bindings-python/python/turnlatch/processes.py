@@ -58,6 +58,10 @@ class Command:
     sticky: bool = False
 
     def __post_init__(self) -> None:
+        if isinstance(self.argv, str | bytes):
+            raise TypeError(f"`argv` is a list of strings, not one string: {self.argv!r}")
+        if not self.argv:
+            raise ValueError("`argv` is empty: it begins with the program")
         self._decoder(None)
 
     @property

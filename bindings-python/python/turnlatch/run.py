@@ -218,7 +218,9 @@ class Run:
 
     def _observe(self, rejected: EventRejectedError, event: object, now: int) -> None:
         name = cast("Mapping[str, Any]", event).get("type") if isinstance(event, Mapping) else None
-        observation = self._core.observe_rejected(name if isinstance(name, str) else "", rejected.code, now)
+        # A name with half of a surrogate pair is no event's, with a replacement neither.
+        text = name.encode(errors="replace").decode() if isinstance(name, str) else ""
+        observation = self._core.observe_rejected(text, rejected.code, now)
         rejected.observation = cast("types.Observation", observation.to_dict())
 
     def reply(

@@ -155,3 +155,22 @@ fn a_schema_given_as_text_stays_that_text() {
     let error = with(r#"{"type": "object", "type": "object"}"#).expect_err("a member that stands twice");
     assert_eq!(places(&error), [("output_schema", Code::SkillManifestInvalid)]);
 }
+
+#[test]
+fn a_plan_that_admission_cannot_have_made_is_not_read_back() {
+    let plan = admit(&skill(), &request().input(json!({"topic": "x"})), &host()).expect("a plan");
+    let document = serde_json::to_value(&*plan).expect("a plan's document");
+    assert_eq!(Plan::from_json(&document.to_string()), Ok((*plan).clone()));
+    for (member, value) in [
+        ("run_id", json!("!")),
+        ("engine", json!(" ")),
+        ("session_timeout_sec", json!(0)),
+        ("max_attempt", json!(0)),
+        ("limits", json!({"json_depth": 0})),
+    ] {
+        let mut changed = document.clone();
+        changed[member] = value;
+        let error = Plan::from_json(&changed.to_string()).expect_err(member);
+        assert_eq!((error.code(), error.place), ("SNAPSHOT_INVALID", format!("plan.{member}")));
+    }
+}
