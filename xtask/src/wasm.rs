@@ -44,11 +44,11 @@ const FOR_OLD_BROWSERS: Flags =
 /// Every version of Node that the package is for has those instructions too.
 const FOR_NODE: Flags = Flags { parts: "wasm-parts-node", rust: &[SIXTEEN_AT_ONCE], panics: Panics::Tell };
 
-/// For browsers, by size; what finds, allocates and digests is small and passed by every turn, so it is compiled for speed.
+/// For browsers, by size.
 const SMALL: Form = Form {
     name: "wasm-size",
     extra: &[],
-    profile: &["package.memchr.opt-level=3", "package.sha2.opt-level=3", "package.talc.opt-level=3"],
+    profile: &[],
     flags: FOR_BROWSERS,
 };
 /// For Node. It is read from disk, so its size does not matter.
