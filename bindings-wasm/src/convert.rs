@@ -10,7 +10,7 @@ use crate::errors::{Thrown, misuse};
 
 /// A text as `TextEncoder` wrote it.
 pub(crate) fn text(bytes: &[u8]) -> Result<&str, Thrown> {
-    simdutf8::basic::from_utf8(bytes).map_err(|_| misuse("the bytes are no text"))
+    std::str::from_utf8(bytes).map_err(|_| misuse("the bytes are no text"))
 }
 
 #[cfg(feature = "full")]

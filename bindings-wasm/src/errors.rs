@@ -1,12 +1,13 @@
 //! The core's errors as objects that `js/errors.ts` makes errors of.
 
 use serde::Serialize;
+use turnlatch::admission::Problem;
 use turnlatch::{AdmissionError, EventRejected, LoadError};
 use wasm_bindgen::prelude::*;
 
 use crate::convert::data;
 
-/// What is thrown. `kind` chooses the class in JavaScript.
+/// What is thrown, as data like everything else. `kind` chooses the class in JavaScript.
 #[derive(Serialize)]
 pub struct Thrown {
     kind: &'static str,
@@ -14,21 +15,19 @@ pub struct Thrown {
     message: String,
     /// Where the input is wrong.
     path: Option<String>,
-    #[serde(with = "serde_wasm_bindgen::preserve")]
-    details: JsValue,
+    details: Option<Vec<Problem>>,
 }
 
 impl From<AdmissionError> for Thrown {
     fn from(error: AdmissionError) -> Thrown {
         let path = error.problems.first().map(|problem| problem.path.clone());
-        let details = data(&error.problems).unwrap_or_default();
-        Thrown { kind: "admission", code: error.code(), message: error.message, path, details }
+        Thrown { kind: "admission", code: error.code(), message: error.message, path, details: Some(error.problems) }
     }
 }
 
 impl From<EventRejected> for Thrown {
     fn from(error: EventRejected) -> Thrown {
-        Thrown { kind: "rejected", code: error.code(), message: error.message, path: None, details: JsValue::NULL }
+        Thrown { kind: "rejected", code: error.code(), message: error.message, path: None, details: None }
     }
 }
 
@@ -39,19 +38,18 @@ impl From<LoadError> for Thrown {
             code: error.code(),
             message: error.message,
             path: Some(error.place),
-            details: JsValue::NULL,
+            details: None,
         }
     }
 }
 
 /// A caller's mistake that is no decision about a run: JavaScript's `TypeError`.
 pub(crate) fn misuse(message: impl Into<String>) -> Thrown {
-    Thrown { kind: "misuse", code: "", message: message.into(), path: None, details: JsValue::NULL }
+    Thrown { kind: "misuse", code: "", message: message.into(), path: None, details: None }
 }
 
 impl From<Thrown> for JsValue {
     fn from(thrown: Thrown) -> JsValue {
-        let written = thrown.serialize(&serde_wasm_bindgen::Serializer::json_compatible());
-        written.unwrap_or_else(|error| error.into())
+        data(&thrown).unwrap_or_default()
     }
 }

@@ -105,7 +105,7 @@ impl StreamDecoder {
         }
         let mut begun = std::mem::take(&mut self.begun);
         begun.extend_from_slice(bytes);
-        match simdutf8::compat::from_utf8(&begun) {
+        match std::str::from_utf8(&begun) {
             Ok(text) => self.turn.say_piece(text),
             Err(fault) => {
                 // What stands before the fault was said, wherever the bytes were cut.
@@ -186,7 +186,7 @@ impl StreamDecoder {
     }
 
     fn row(&mut self, bytes: &[u8]) {
-        let Ok(text) = simdutf8::basic::from_utf8(bytes) else {
+        let Ok(text) = std::str::from_utf8(bytes) else {
             self.turn.is_not_utf8 = true;
             return;
         };
