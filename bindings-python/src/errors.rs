@@ -14,7 +14,7 @@ pub(crate) fn refused(py: Python<'_>, refusal: &AdmissionError) -> PyErr {
 }
 
 pub(crate) fn rejected(py: Python<'_>, rejected: &EventRejected) -> PyErr {
-    make(py, "EventRejectedError", rejected.code(), &rejected.message, &(), None)
+    make(py, "EventRejectedError", rejected.code(), &rejected.message, &(), rejected.path.as_deref())
 }
 
 pub(crate) fn not_loaded(py: Python<'_>, error: &LoadError) -> PyErr {

@@ -197,7 +197,8 @@ def refused(refusal: AdmissionError) -> Members:
 
 
 def rejected(rejection: EventRejectedError) -> Members:
-    return {"rejected": {"code": rejection.code, "message": rejection.message}}
+    path = {} if rejection.path is None else {"path": rejection.path}
+    return {"rejected": {"code": rejection.code, "message": rejection.message, **path}}
 
 
 def not_loaded(error: LoadError) -> Members:

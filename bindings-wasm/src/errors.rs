@@ -27,19 +27,13 @@ impl From<AdmissionError> for Thrown {
 
 impl From<EventRejected> for Thrown {
     fn from(error: EventRejected) -> Thrown {
-        Thrown { kind: "rejected", code: error.code(), message: error.message, path: None, details: None }
+        Thrown { kind: "rejected", code: error.code(), message: error.message, path: error.path, details: None }
     }
 }
 
 impl From<LoadError> for Thrown {
     fn from(error: LoadError) -> Thrown {
-        Thrown {
-            kind: "load",
-            code: error.code(),
-            message: error.message,
-            path: Some(error.place),
-            details: None,
-        }
+        Thrown { kind: "load", code: error.code(), message: error.message, path: Some(error.place), details: None }
     }
 }
 

@@ -185,7 +185,8 @@ export function refused(error: turnlatch.AdmissionError): Json {
 
 export function rejected(error: turnlatch.EventRejectedError): Json {
 	assert(error.details === null, 'what is no event has no details');
-	return { rejected: { code: error.code, message: error.message } };
+	const path = error.path === undefined ? {} : { path: error.path };
+	return { rejected: { code: error.code, message: error.message, ...path } };
 }
 
 function orRejected(core: Package, work: () => Json): Json {

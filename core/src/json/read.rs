@@ -85,7 +85,7 @@ impl Timestamp {
 
 impl Invalid {
     pub(crate) fn rejected(&self, whole: &str) -> EventRejected {
-        EventRejected::malformed(self.sentence(whole))
+        EventRejected::malformed(self.sentence(whole)).at(&self.path)
     }
 
     pub(crate) fn load_error(self, code: Code) -> LoadError {

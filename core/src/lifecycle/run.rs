@@ -162,7 +162,9 @@ impl Run {
         let Step { next, effects, receipt } = transition::step(self, event, self.latest(at));
         let Some(mut next) = next else {
             return match receipt {
-                Some(Receipt { code: Some(code), message: Some(message), .. }) => Err(EventRejected { code, message }),
+                Some(Receipt { code: Some(code), message: Some(message), .. }) => {
+                    Err(EventRejected::new(code, message))
+                }
                 Some(_) | None => Ok(None),
             };
         };
@@ -176,8 +178,8 @@ impl Run {
         let reported = match event {
             Event::TurnFinished(report) => {
                 if self.plan.output_schema.as_ref().is_some_and(|schema| !schema.can_check()) {
-                    let message = "there is no validator: bring one before the run is made or loaded".to_owned();
-                    return Err(EventRejected { code: Code::ValidatorMissing, message });
+                    let message = "this build has no validator of schemas";
+                    return Err(EventRejected::new(Code::ValidatorMissing, message));
                 }
                 report.attempt_number
             }
@@ -189,7 +191,7 @@ impl Run {
             return Ok(());
         }
         let message = format!("attempt {reported} was never started; the last one that was is {last}");
-        Err(EventRejected { code: Code::EventUnknownAttempt, message })
+        Err(EventRejected::new(Code::EventUnknownAttempt, message).at("attempt_number"))
     }
 
     /// Time never goes back (LIFE-4).

@@ -247,25 +247,26 @@ impl Event {
 
     /// Checks what the types alone do not say.
     pub(crate) fn check_form(&self) -> Result<(), EventRejected> {
-        self.fault().map_or(Ok(()), |fault| Err(EventRejected::malformed(fault)))
+        self.fault().map_or(Ok(()), |(path, fault)| Err(EventRejected::malformed(fault).at(path)))
     }
 
-    fn fault(&self) -> Option<String> {
+    /// The first member that is wrong, and how.
+    fn fault(&self) -> Option<(&'static str, String)> {
         Some(match self {
             Event::TurnFinished(report) => return report.fault(),
             Event::Reply(Reply { idempotency_key: Some(key), .. })
                 if key.is_empty() || is_longer(key, MAX_KEY_CHARACTERS) =>
             {
-                format!("`idempotency_key` must have 1 to {MAX_KEY_CHARACTERS} characters")
+                ("idempotency_key", format!("`idempotency_key` must have 1 to {MAX_KEY_CHARACTERS} characters"))
             }
             Event::Reply(reply) if limits::depth(&reply.response) > Limits::MAX_JSON_DEPTH => {
-                format!("`response` is nested deeper than {}", Limits::MAX_JSON_DEPTH)
+                ("response", format!("`response` is nested deeper than {}", Limits::MAX_JSON_DEPTH))
             }
             Event::Cancel { reason: Some(reason) } if is_longer(reason, MAX_REASON_CHARACTERS) => {
-                format!("`reason` must have at most {MAX_REASON_CHARACTERS} characters")
+                ("reason", format!("`reason` must have at most {MAX_REASON_CHARACTERS} characters"))
             }
             Event::TurnDecided(turn) if !turn.evaluation.is_coherent() => {
-                "the recorded decision does not fit what the run goes on with".to_owned()
+                ("evaluation", "the recorded decision does not fit what the run goes on with".to_owned())
             }
             _ => return None,
         })
@@ -283,38 +284,41 @@ impl TurnReport {
         TurnReport { text: Some(text.into()), ..TurnReport::of_attempt(attempt_number) }
     }
 
-    fn fault(&self) -> Option<String> {
+    fn fault(&self) -> Option<(&'static str, String)> {
         let contents =
             [!is_no_output(&self.output), self.messages.is_some(), self.text.is_some(), self.stream.is_some()];
         let is_long_note = |note: &Note| is_longer(&note.message, MAX_NOTE_CHARACTERS);
         let bad_reason = self.failure_reason.as_deref().filter(|reason| !is_code(reason));
         if contents.into_iter().filter(|given| *given).count() > 1 {
-            return Some("a turn has at most one of `output`, `messages`, `text` and `stream`".to_owned());
+            return Some(("", "a turn has at most one of `output`, `messages`, `text` and `stream`".to_owned()));
         }
         if self.text_bytes.is_some_and(|size| self.text.as_ref().is_none_or(|text| size < text.len() as u64)) {
-            return Some("`text_bytes` must stand beside a `text`, and be at least its size in bytes".to_owned());
+            let fault = "`text_bytes` must stand beside a `text`, and be at least its size in bytes";
+            return Some(("text_bytes", fault.to_owned()));
         }
         // A page that shows runs has no agents, and is spared the decoders.
         if self.stream.is_some() && !cfg!(feature = "streams") {
-            return Some("a turn has a `stream`, which this build cannot decode".to_owned());
+            return Some(("stream", "a turn has a `stream`, which this build cannot decode".to_owned()));
         }
         if self.stream.is_some() && self.exit_code.is_some() {
-            return Some("a turn has its exit code in `stream` if it has a stream".to_owned());
+            return Some(("exit_code", "a turn has its exit code in `stream` if it has a stream".to_owned()));
         }
         if self.diagnostics.len() > MAX_NOTES || self.diagnostics.iter().any(is_long_note) {
-            return Some(format!(
-                "`diagnostics` must be at most {MAX_NOTES}, of at most {MAX_NOTE_CHARACTERS} characters each"
-            ));
+            let fault =
+                format!("`diagnostics` must be at most {MAX_NOTES}, of at most {MAX_NOTE_CHARACTERS} characters each");
+            return Some(("diagnostics", fault));
         }
         if let Some(reason) = bad_reason {
             let found = text::quoted(reason);
-            return Some(format!(
+            let fault = format!(
                 "`failure_reason` must be a code such as `TIMEOUT` (A-Z, 0-9 and _, at most 64), found {found}"
-            ));
+            );
+            return Some(("failure_reason", fault));
         }
         let is_long_handle =
             self.session_handle.as_ref().is_some_and(|handle| is_longer(handle, MAX_HANDLE_CHARACTERS));
-        is_long_handle.then(|| format!("`session_handle` must have at most {MAX_HANDLE_CHARACTERS} characters"))
+        let fault = || format!("`session_handle` must have at most {MAX_HANDLE_CHARACTERS} characters");
+        is_long_handle.then(|| ("session_handle", fault()))
     }
 
     /// Keeps of a text over the limit only the end, which is all that counts of it (OUT-12).
@@ -328,7 +332,7 @@ impl TurnReport {
             *text = text::tail(text, limits.prompt_bytes).to_owned();
         } else if size > text.len() as u64 {
             let message = "`text_bytes` is within the limit of a turn's text, so all of the `text` is needed";
-            return Err(EventRejected::malformed(message));
+            return Err(EventRejected::malformed(message).at("text_bytes"));
         }
         self.text_bytes = Some(size).filter(|size| *size > text.len() as u64);
         Ok(())

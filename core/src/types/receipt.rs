@@ -98,11 +98,23 @@ pub struct EventRejected {
     pub code: Code,
     /// What was found and what was expected.
     pub message: String,
+    /// The member that is wrong, such as `messages[0].text`; `None` if the event is wrong as a whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
 }
 
 impl EventRejected {
+    pub(crate) fn new(code: Code, message: impl Into<String>) -> EventRejected {
+        EventRejected { code, message: message.into(), path: None }
+    }
+
     pub(crate) fn malformed(message: impl Into<String>) -> EventRejected {
-        EventRejected { code: Code::EventMalformed, message: message.into() }
+        EventRejected::new(Code::EventMalformed, message)
+    }
+
+    /// The same, of one member.
+    pub(crate) fn at(self, path: &str) -> EventRejected {
+        EventRejected { path: (!path.is_empty()).then(|| path.to_owned()), ..self }
     }
 
     /// The stable code.
