@@ -128,6 +128,7 @@ pub fn admit(skill: &Skill, request: &RunRequest, host: &HostSettings) -> Result
     settings.max_attempt = skill.max_attempt.filter(|_| mode == Mode::Interactive);
     settings.required_artifacts = skill.required_artifacts;
     settings.output_schema = skill.output_schema;
+    settings.assert_formats = skill.assert_formats;
     settings.limits = host.limits;
     Ok(Arc::new(Plan::new(run_id, settings)))
 }

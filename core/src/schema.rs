@@ -37,8 +37,19 @@ struct Compiled {
     json_depth: usize,
     /// None in a build without the schema engine: the run can be shown, but none of its turns evaluated.
     validator: Option<SchemaValidator>,
+    formats: Formats,
     declared: Vec<String>,
     excludes_objects: bool,
+}
+
+/// What the keyword `format` of a schema does (ADM-14).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Formats {
+    /// A text that is not in its format does not fit.
+    #[default]
+    Assert,
+    /// It says something about texts, and judges none.
+    Annotate,
 }
 
 static COMPILED: Shared<Compiled> = Shared::new();
@@ -87,17 +98,26 @@ impl Check {
 }
 
 impl OutputSchema {
-    /// Compiles a schema from its JSON text; a text without `$schema` follows draft 2020-12.
+    /// Compiles a schema from its JSON text; a text without `$schema` follows draft 2020-12, and formats are asserted.
+    ///
+    /// # Errors
+    /// As [`compile_with`](OutputSchema::compile_with).
+    pub fn compile(text: &str, limits: &Limits) -> Result<OutputSchema, Vec<SchemaProblem>> {
+        OutputSchema::compile_with(text, limits, Formats::Assert)
+    }
+
+    /// The same, where formats may be annotations.
     ///
     /// # Errors
     /// All problems that were found, at least one: the text is too large or no valid schema, it refers to something
     /// outside, has a pattern that cannot be matched in linear time, or could take unbounded work.
-    pub fn compile(text: &str, limits: &Limits) -> Result<OutputSchema, Vec<SchemaProblem>> {
+    pub fn compile_with(text: &str, limits: &Limits, formats: Formats) -> Result<OutputSchema, Vec<SchemaProblem>> {
         if text.len() > limits.schema_bytes {
             let message = format!("the schema has {} bytes, more than {}", text.len(), limits.schema_bytes);
             return Err(vec![SchemaProblem::new(Code::SchemaTooLarge, "", &message)]);
         }
-        let is_same = |known: &Compiled| known.json_depth == limits.json_depth && known.text == text;
+        let is_same =
+            |known: &Compiled| known.json_depth == limits.json_depth && known.formats == formats && known.text == text;
         if let Some(compiled) = COMPILED.find(is_same) {
             return Ok(OutputSchema(compiled));
         }
@@ -107,10 +127,10 @@ impl OutputSchema {
         if !(schema.is_object() || schema.is_boolean()) {
             return Err(invalid("a schema must be an object or a boolean"));
         }
-        let validator = SchemaValidator::compile(text, &schema)?;
+        let validator = SchemaValidator::compile(text, &schema, formats)?;
         let (declared, excludes_objects) = lint(&schema);
         let (text, json_depth) = (text.to_owned(), limits.json_depth);
-        let compiled = COMPILED.add(Compiled { text, json_depth, validator, declared, excludes_objects });
+        let compiled = COMPILED.add(Compiled { text, json_depth, validator, formats, declared, excludes_objects });
         let mut recent = RECENT.lock().unwrap_or_else(PoisonError::into_inner);
         if recent.len() == MAX_RECENT {
             recent.remove(0);
@@ -156,6 +176,11 @@ impl OutputSchema {
         self.0.validator.is_some()
     }
 
+    /// The same schema with formats that judge nothing.
+    pub(crate) fn annotating_formats(&self) -> OutputSchema {
+        OutputSchema::compile_with(self.text(), &ADMITTED, Formats::Annotate).unwrap_or_else(|_| self.clone())
+    }
+
     /// Whether both are one compiled schema, not only one text.
     pub(crate) fn is_shared_with(&self, other: &OutputSchema) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -195,9 +220,7 @@ impl Serialize for OutputSchema {
 impl<'de> Deserialize<'de> for OutputSchema {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<OutputSchema, D::Error> {
         let text = String::deserialize(deserializer)?;
-        // Its size was checked when it was admitted, perhaps with another limit than the default.
-        let limits = Limits { schema_bytes: usize::MAX, ..Limits::default() };
-        OutputSchema::compile(&text, &limits).map_err(|problems| {
+        OutputSchema::compile(&text, &ADMITTED).map_err(|problems| {
             let first = problems.first().map_or("", |problem| &problem.message);
             serde::de::Error::custom(format!("is not a schema that can be used: {first}"))
         })
@@ -255,6 +278,8 @@ fn shown(text: &str, bytes: usize) -> String {
     head(&display_text(head(text, bytes)), bytes).to_owned()
 }
 
+/// The size of a schema was checked when it was admitted, perhaps with another limit than the default.
+const ADMITTED: Limits = Limits { schema_bytes: usize::MAX, ..Limits::DEFAULT };
 const MAX_RECENT: usize = 16;
 const MAX_VIOLATIONS: usize = 20;
 const MESSAGE_BYTES: usize = 200;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::request::{RUNTIME_OPTIONS, nearest};
 use super::{HostSettings, Problem, Skill, found};
 use crate::json::{self, Map, Value, json_text};
-use crate::schema::OutputSchema;
+use crate::schema::{Formats, OutputSchema};
 use crate::text;
 use crate::types::codes::{Code, Note};
 use crate::types::plan::Mode;
@@ -16,6 +16,7 @@ pub(super) struct ParsedSkill {
     pub(super) engines: Option<Engines>,
     pub(super) max_attempt: Option<u32>,
     pub(super) required_artifacts: Vec<String>,
+    pub(super) assert_formats: bool,
     pub(super) output_schema: Option<OutputSchema>,
     pub(super) input_schema: Option<OutputSchema>,
     pub(super) parameter_schema: Option<OutputSchema>,
@@ -37,15 +38,18 @@ impl ParsedSkill {
         let texts = &skill.schema_texts;
         let mut reader = Reader { runner: &skill.runner, host, problems, warnings: Vec::new() };
         reader.unknown_members();
+        let assert_formats = reader.assert_formats();
+        let formats = if assert_formats { Formats::Assert } else { Formats::Annotate };
         ParsedSkill {
             // What a manifest that cannot be read would have declared is not known.
             execution_modes: reader.execution_modes().filter(|_| is_readable),
             engines: reader.engines().filter(|_| is_readable),
             max_attempt: reader.max_attempt(),
             required_artifacts: reader.required_artifacts(),
-            output_schema: reader.schema("output_schema", texts.output_schema.as_deref()),
-            input_schema: reader.schema("input_schema", texts.input_schema.as_deref()),
-            parameter_schema: reader.schema("parameter_schema", texts.parameter_schema.as_deref()),
+            assert_formats,
+            output_schema: reader.schema("output_schema", texts.output_schema.as_deref(), formats),
+            input_schema: reader.schema("input_schema", texts.input_schema.as_deref(), formats),
+            parameter_schema: reader.schema("parameter_schema", texts.parameter_schema.as_deref(), formats),
             warnings: reader.warnings,
         }
     }
@@ -141,14 +145,23 @@ impl<'a> Reader<'a> {
         unique(&paths)
     }
 
+    /// True unless it says otherwise (ADM-14).
+    fn assert_formats(&mut self) -> bool {
+        let Some(value) = self.runner.get("assert_formats") else { return true };
+        value.as_bool().unwrap_or_else(|| {
+            self.refuse("assert_formats", format!("expected true or false, {}", found(value)));
+            true
+        })
+    }
+
     /// A schema given beside the manifest, or inside it.
-    fn schema(&mut self, field: &str, given: Option<&str>) -> Option<OutputSchema> {
+    fn schema(&mut self, field: &str, given: Option<&str>, formats: Formats) -> Option<OutputSchema> {
         let inside = self.runner.get(field).map(json_text);
         let root = if given.is_some() { field.to_owned() } else { format!("runner/{field}") };
-        match OutputSchema::compile(given.or(inside.as_deref())?, &self.host.limits) {
+        match OutputSchema::compile_with(given.or(inside.as_deref())?, &self.host.limits, formats) {
             Ok(schema) if schema.can_check() => Some(schema),
             Ok(_) => {
-                let message = "there is no validator for schemas: this build has none, and the host has brought none";
+                let message = "this build has no validator of schemas";
                 self.problems.push(Problem::new(Code::ValidatorMissing, root, message));
                 None
             }
@@ -207,12 +220,13 @@ fn unknown_member(name: &str) -> Option<Note> {
 }
 
 /// What a manifest says to the core.
-const MEMBERS: [&str; 8] = [
+const MEMBERS: [&str; 9] = [
     "execution_modes",
     "engines",
     "unsupported_engines",
     "max_attempt",
     "required_artifacts",
+    "assert_formats",
     "output_schema",
     "input_schema",
     "parameter_schema",

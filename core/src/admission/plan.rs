@@ -51,6 +51,9 @@ pub struct PlanSettings {
     /// What the output must look like.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<OutputSchema>,
+    /// Whether `format` in the skill's schemas is asserted (ADM-14).
+    #[serde(default = "asserted", skip_serializing_if = "is_asserted")]
+    pub assert_formats: bool,
     /// Sizes beyond which input is refused or cut.
     pub limits: Limits,
     /// What admission warned of.
@@ -67,7 +70,11 @@ impl<'de> Tagged<'de> for Plan {
     const TAG: &'static [&'static str; 1] = &["run_id"];
 
     fn read<A: MapAccess<'de>>(run_id: String, settings: MapAccessDeserializer<A>) -> Result<Plan, A::Error> {
-        Ok(Plan::new(run_id, PlanSettings::deserialize(settings)?))
+        let mut settings = PlanSettings::deserialize(settings)?;
+        if !settings.assert_formats {
+            settings.output_schema = settings.output_schema.as_ref().map(OutputSchema::annotating_formats);
+        }
+        Ok(Plan::new(run_id, settings))
     }
 }
 
@@ -86,6 +93,15 @@ impl Plan {
         let settings = SETTINGS.find(|known| *known == settings).unwrap_or_else(|| SETTINGS.add(settings));
         Plan { run_id, settings }
     }
+}
+
+fn asserted() -> bool {
+    true
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_asserted(asserted: &bool) -> bool {
+    *asserted
 }
 
 impl PlanSettings {

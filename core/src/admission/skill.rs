@@ -94,6 +94,11 @@ impl Skill {
         self.with("required_artifacts", strings(paths))
     }
 
+    /// Whether `format` in its schemas is asserted. It is if not set.
+    pub fn assert_formats(self, asserted: bool) -> Skill {
+        self.with("assert_formats", asserted.into())
+    }
+
     /// The JSON Schema of an output.
     pub fn output_schema(self, schema: Value) -> Skill {
         self.with("output_schema", schema)

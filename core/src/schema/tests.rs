@@ -175,9 +175,11 @@ fn known_drafts() {
     let tuple = json!({"$schema": seven, "items": [{"type": "string"}], "additionalItems": false});
     check(&tuple, &json!(["a"]), "valid");
     check(&tuple, &json!(["a", 1]), "invalid");
-    // Formats and contents are annotations in every draft.
+    // Formats are asserted but for patterns, and contents are annotations in every draft.
     check(&json!({"$schema": seven, "format": "regex"}), &json!("("), "valid");
-    check(&json!({"$schema": seven, "format": "email"}), &json!("x"), "valid");
+    check(&json!({"$schema": seven, "format": "email"}), &json!("x"), "invalid");
+    check(&json!({"$schema": seven, "format": "uuid"}), &json!("x"), "valid");
+    check(&json!({"format": "uuid"}), &json!("x"), "invalid");
     check(&json!({"$schema": seven, "contentMediaType": "application/json"}), &json!("{"), "valid");
     let mixed = json!({"items": {"$schema": seven}});
     refused(&mixed, &["SKILL_MANIFEST_INVALID /items/$schema"]);

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::cost::graph::{self, MAX_PROBLEMS, Reading};
 use super::cost::model::CostModel;
 use super::cost::{limits, pattern};
-use super::{Check, MESSAGE_BYTES, SchemaProblem, Violation};
+use super::{Check, Formats, MESSAGE_BYTES, SchemaProblem, Violation};
 use crate::json::Document;
 #[cfg(feature = "flat-documents")]
 use crate::json::Node;
@@ -41,7 +41,11 @@ pub(super) struct SchemaValidator {
 
 impl SchemaValidator {
     /// Compiles a schema that is whole, linear and bounded, or says everything that is against it.
-    pub(super) fn compile(text: &str, schema: &Value) -> Result<Option<SchemaValidator>, Vec<SchemaProblem>> {
+    pub(super) fn compile(
+        text: &str,
+        schema: &Value,
+        formats: Formats,
+    ) -> Result<Option<SchemaValidator>, Vec<SchemaProblem>> {
         let draft = schema.get("$schema").and_then(Value::as_str).map_or(Ok(Draft::default()), graph::draft);
         let draft =
             draft.map_err(|message| vec![SchemaProblem::new(Code::SchemaRefForbidden, "/$schema", &message)])?;
@@ -54,7 +58,7 @@ impl SchemaValidator {
             reading.problems.truncate(MAX_PROBLEMS);
             return Err(reading.problems);
         }
-        let validator = options(draft).build(schema);
+        let validator = options(draft, formats).build(schema);
         let validator = validator.map_err(|error| vec![problem(Code::SkillManifestInvalid, &error)])?;
         let model = CostModel::new(reading.nodes, &reading.patterns, order.as_deref());
         Ok(Some(SchemaValidator { validator, model }))
@@ -100,14 +104,16 @@ impl Retrieve for NothingOutside {
 }
 
 /// Every setting that decides a verdict, spelled out.
-fn options<F: Json>(draft: Draft) -> jsonschema::ValidationOptions<'static, Arc<dyn Retrieve>, F> {
+fn options<F: Json>(draft: Draft, formats: Formats) -> jsonschema::ValidationOptions<'static, Arc<dyn Retrieve>, F> {
     let patterns = PatternOptions::regex().size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_CACHE_BYTES);
     jsonschema::options_for::<F>()
         .offline()
         .with_retriever(NothingOutside)
         .with_draft(draft)
         .with_pattern_options(patterns)
-        .should_validate_formats(false)
+        .should_validate_formats(formats == Formats::Assert)
+        // Trying out whether a text is a pattern is work that no length of the text bounds.
+        .with_format("regex", |_: &str| true)
         .should_ignore_unknown_formats(true)
         // Only the oldest drafts check these; the others call them annotations, and so do we.
         .without_content_media_type_support("application/json")
@@ -163,7 +169,7 @@ fn refuse_patterns(reading: &mut Reading<'_>, draft: Draft) {
 /// The patterns that do not compile, up to a number; halves of the list that compile are passed over.
 fn refused_patterns<'v>(patterns: &[(u32, &'v str)], draft: Draft) -> Vec<(u32, &'v str)> {
     let all: Vec<Value> = patterns.iter().map(|(_, text)| json!({ "pattern": text })).collect();
-    if patterns.is_empty() || options::<SerdeJson>(draft).build(&json!({ "allOf": all })).is_ok() {
+    if patterns.is_empty() || options::<SerdeJson>(draft, Formats::Annotate).build(&json!({ "allOf": all })).is_ok() {
         return Vec::new();
     }
     if patterns.len() == 1 {

@@ -41,7 +41,8 @@ pub(crate) struct Node {
     pub(crate) enum_items: u64,
     pub(crate) equality: u64,
     pub(crate) pattern: Option<u32>,
-    pub(crate) lengths: bool,
+    /// How many times a text is gone through.
+    pub(crate) passes: u64,
     pub(crate) unique: bool,
     pub(crate) metaschema: bool,
 }
@@ -281,7 +282,8 @@ impl<'v> Reader<'v> {
                 node.equality += size(value);
             }
             ("pattern", Value::String(text)) => node.pattern = Some(self.pattern(id, text, step(keyword))),
-            ("minLength" | "maxLength", _) => node.lengths = true,
+            ("minLength" | "maxLength", _) => node.passes += 1,
+            ("format", _) => node.passes += FORMAT_PASSES,
             ("uniqueItems", Value::Bool(true)) => node.unique = true,
             _ => {}
         }
@@ -375,3 +377,5 @@ fn index(length: usize) -> u32 {
 
 /// What the position of an element, or nothing below a keyword, counts in a location.
 const POSITION_BYTES: usize = 8;
+/// The slowest checks of formats take some hundred nanoseconds for what counts as one unit of text.
+const FORMAT_PASSES: u64 = 8;

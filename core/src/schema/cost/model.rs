@@ -101,7 +101,7 @@ impl CostModel {
         let text = patterns.map(|pattern| self.pattern_weight(*pattern)).fold(0, u64::saturating_add);
         let meta = if node.metaschema { METASCHEMA } else { 0 };
         let checks = node.required.saturating_mul(LOOKUP).saturating_add(node.enum_items).saturating_add(node.equality);
-        let fixed = checks.saturating_add(VISIT + 2 * MEMBER + u64::from(node.lengths) + meta);
+        let fixed = checks.saturating_add(VISIT + 2 * MEMBER + node.passes + meta);
         fixed.saturating_add(text.saturating_mul(BYTES_PER_UNIT)).saturating_add(count(node.properties.len()))
     }
 
@@ -271,10 +271,10 @@ impl Walk<'_> {
         };
         self.spend(match view {
             JsonView::String(text) => {
-                let lengths = if node.lengths { text_size(text.len()) } else { 0 };
+                let passes = node.passes.saturating_mul(text_size(text.len()));
                 let pattern = node.pattern.map_or(0, |pattern| self.text_work(pattern, text));
                 // Comparing with every value of an `enum` touches no more than all of their bytes.
-                node.equality.saturating_add(lengths).saturating_add(pattern)
+                node.equality.saturating_add(passes).saturating_add(pattern)
             }
             JsonView::Object(_) => {
                 let required = node.required.saturating_mul(LOOKUP);

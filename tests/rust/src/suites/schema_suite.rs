@@ -138,10 +138,16 @@ fn name_of(group: &Group, test: &Test) -> String {
     format!("JSON-Schema-Test-Suite: {}: {}: {}", group.file, group.description, test.description)
 }
 
+/// Where the suite has formats as annotations, so has the skill; its tests of formats are optional ones (ADM-14).
+fn skill(group: &Group, part: &str, schema: &str) -> Value {
+    let annotates = group.file.ends_with("/format.json");
+    json!({"runner": {"assert_formats": !annotates}, part: schema})
+}
+
 /// One turn for each object among the instances; none if the schema is refused.
 fn in_words(group: &Group, schema: &str) -> Vector {
     let name = || format!("JSON-Schema-Test-Suite: {}: {}", group.file, group.description);
-    let given = json!({"skill": {"output_schema": schema}, "request": {"execution_mode": "auto"}});
+    let given = json!({"skill": skill(group, "output_schema", schema), "request": {"execution_mode": "auto"}});
     let admitted = carried_out(name(), &["BAD-3"], given.clone(), Vec::new());
     if admitted.admission.get("refused").is_some() {
         return admitted;
@@ -154,7 +160,7 @@ fn in_words(group: &Group, schema: &str) -> Vector {
 fn as_input(group: &Group, schema: &str, test: &Test) -> Vector {
     let request =
         format!(r#"{{"run_id": "r1", "engine": "codex", "execution_mode": "auto", "input": {}}}"#, test.instance);
-    let given = json!({"skill": {"input_schema": schema}, "request_text": request});
+    let given = json!({"skill": skill(group, "input_schema", schema), "request_text": request});
     carried_out(name_of(group, test), &["ADM-9"], given, Vec::new())
 }
 

@@ -3,10 +3,11 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::schema::Formats;
 use crate::schema::validator::SchemaValidator;
 
 fn plan(schema: &Value) -> CostModel {
-    let compiled = SchemaValidator::compile(&schema.to_string(), schema);
+    let compiled = SchemaValidator::compile(&schema.to_string(), schema, Formats::Assert);
     compiled.unwrap_or_else(|problems| panic!("{problems:?} in {schema}")).expect("a validator").model
 }
 
