@@ -3,10 +3,9 @@
 import * as glue from 'turnlatch-glue';
 import * as instance from './instance.js';
 import { encode } from './json.js';
-import type { TurnFinished } from './types.js';
 
 export { AdmissionError, CorePanickedError, EventRejectedError, LoadError, TurnlatchError } from './errors.js';
-export { compactEntry, encodeChained, exportRun, importRun, Journal, Replayer, replay } from './journal.js';
+export { exportRun, importRun, Journal, Replayer, replay } from './journal.js';
 export { Plan } from './plan.js';
 export { Run, type Transition } from './run.js';
 export type * from './types.js';
@@ -32,11 +31,6 @@ export function memoryBytes(): number {
 /** The run that asked for this slot; undefined if no run can have. */
 export function runOfSlot(slotId: string): string | undefined {
 	return instance.call(() => glue.runOfSlot(slotId));
-}
-
-/** What to report of a turn that has ended, but whose report cannot be read. */
-export function unreadableReport(attemptNumber: number, slotId: string): TurnFinished {
-	return JSON.parse(instance.call(() => glue.unreadableReport(attemptNumber, slotId)));
 }
 
 /** The text with terminal escapes, control and bidi characters made visible. */

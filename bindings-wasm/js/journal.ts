@@ -6,19 +6,6 @@ import { corePlan, type Plan, planOf } from './plan.js';
 import { coreRun, Run, runOf } from './run.js';
 import type * as types from './types.js';
 
-/** A transition's `entry` without a turn's text: its digest and the recorded evaluation instead. Other entries stay as they are. */
-export function compactEntry(entry: string): string {
-	const bytes = encode(entry);
-	return call(() => glue.compactEntry(bytes));
-}
-
-/** A transition's `entry` chained to the line before it: the next line of the run's journal. */
-export function encodeChained(entry: string, runId: string, previous?: string): string {
-	const before = previous === undefined ? undefined : encode(previous);
-	const [bytes, id] = [encode(entry), encode(runId)];
-	return call(() => glue.encodeChained(bytes, id, before));
-}
-
 let heldBy: (journal: Journal) => Held<glue.Journal>;
 
 /** What happened to a run, in order and chained; it replays to the same run and the same effects. */

@@ -6,6 +6,7 @@ import type { CodeInfo } from './types.js';
 
 export * from './admission.js';
 export * from './common.js';
+export * from './hosting.js';
 export * from './stream.js';
 
 /** Every stable code with its HTTP status, its meaning and what to do about it. */

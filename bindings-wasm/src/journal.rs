@@ -1,4 +1,4 @@
-//! Journals, their entries, and replaying them.
+//! Journals and replaying them.
 
 use turnlatch::json::json_text;
 use turnlatch::types::JournalEntry;
@@ -8,20 +8,7 @@ use crate::convert::{data, text};
 use crate::errors::Thrown;
 use crate::run::{Plan, Run};
 
-/// The entry without a turn's text: its digest and the recorded evaluation instead.
-#[wasm_bindgen(js_name = compactEntry)]
-pub fn compact_entry(entry: &[u8]) -> Result<String, Thrown> {
-    Ok(json_text(&read_entry(entry)?.compact()))
-}
-
-/// An entry's JSON text, chained to the text before it.
-#[wasm_bindgen(js_name = encodeChained)]
-pub fn encode_chained(entry: &[u8], run_id: &[u8], previous: Option<Box<[u8]>>) -> Result<String, Thrown> {
-    let previous = previous.as_deref().map(text).transpose()?;
-    Ok(read_entry(entry)?.encode_chained(text(run_id)?, previous)?)
-}
-
-fn read_entry(entry: &[u8]) -> Result<JournalEntry, Thrown> {
+pub(crate) fn read_entry(entry: &[u8]) -> Result<JournalEntry, Thrown> {
     Ok(JournalEntry::from_json(text(entry)?)?)
 }
 

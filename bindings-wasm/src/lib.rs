@@ -4,13 +4,14 @@
 mod admission;
 mod convert;
 mod errors;
+#[cfg(feature = "full")]
+mod hosting;
 mod journal;
 mod run;
 #[cfg(feature = "full")]
 mod stream;
 
 use turnlatch::Code;
-use turnlatch::json::json_text;
 use wasm_bindgen::prelude::*;
 
 use convert::text;
@@ -49,13 +50,6 @@ pub fn codes() -> Result<JsValue, JsValue> {
 #[must_use]
 pub fn run_of_slot(slot_id: &str) -> Option<String> {
     turnlatch::hosting::run_of_slot(slot_id).map(str::to_owned)
-}
-
-/// What to report of a turn that has ended, but whose report cannot be read.
-#[wasm_bindgen(js_name = unreadableReport)]
-#[must_use]
-pub fn unreadable_report(attempt_number: u32, slot_id: &str) -> String {
-    json_text(&turnlatch::hosting::unreadable_report(attempt_number, slot_id))
 }
 
 /// The text with escapes, control and bidi characters made visible.

@@ -131,6 +131,18 @@ impl Run {
         self.0.session_handle().map(str::to_owned)
     }
 
+    /// How large a turn's text may be; of a larger one only the end is handed over (OUT-12).
+    #[wasm_bindgen(getter, js_name = turnTextBytes)]
+    pub fn turn_text_bytes(&self) -> usize {
+        self.0.plan().limits.turn_text_bytes
+    }
+
+    /// How much of it that end is.
+    #[wasm_bindgen(getter, js_name = promptBytes)]
+    pub fn prompt_bytes(&self) -> usize {
+        self.0.plan().limits.prompt_bytes
+    }
+
     /// What clients see of the run, as JSON text that is exact to the last digit.
     #[wasm_bindgen(js_name = statusViewJson)]
     pub fn status_view_json(&self) -> String {
@@ -185,47 +197,6 @@ impl Run {
     /// The requests that would be taken now.
     pub fn allowed(&self, now: f64) -> Result<JsValue, JsValue> {
         data(&self.0.allowed(time(now)?))
-    }
-}
-
-/// What hosts ask. Pages have no use for it, and it is 4 KB of a download.
-#[cfg(feature = "full")]
-mod hosting {
-    use turnlatch::Effect;
-    use turnlatch::hosting::RecoveryFacts;
-    use turnlatch::json::Value;
-    use wasm_bindgen::prelude::*;
-
-    use super::Run;
-    use crate::convert::{data, read_json};
-    use crate::errors::{Thrown, misuse};
-
-    #[wasm_bindgen]
-    impl Run {
-        /// Whether an effect is still to be performed; `failed` is the JSON text of an array of effects.
-        pub fn due(&self, effect: &[u8], failed: &[u8]) -> Result<JsValue, JsValue> {
-            let Value::Array(failed) = read_json(failed)? else {
-                return Err(misuse("expected an array of effects").into());
-            };
-            let failed: Vec<Effect> = failed.into_iter().map(read_effect).collect::<Result<_, _>>()?;
-            data(&self.0.due(&read_effect(read_json(effect)?)?, &failed))
-        }
-
-        /// What becomes of an effect that failed too often.
-        #[wasm_bindgen(js_name = givenUp)]
-        pub fn given_up(&self, effect: &[u8], begun: bool) -> Result<JsValue, JsValue> {
-            data(&self.0.given_up(&read_effect(read_json(effect)?)?, begun))
-        }
-
-        /// How to continue after a restart.
-        #[wasm_bindgen(js_name = afterRestart)]
-        pub fn after_restart(&self, process_alive: bool, begun: bool, slot_lost: bool) -> Result<JsValue, JsValue> {
-            data(&self.0.after_restart(RecoveryFacts { process_alive, begun, slot_lost }))
-        }
-    }
-
-    fn read_effect(effect: Value) -> Result<Effect, Thrown> {
-        Ok(Effect::from_value(effect)?)
     }
 }
 

@@ -45,12 +45,7 @@ const FOR_OLD_BROWSERS: Flags =
 const FOR_NODE: Flags = Flags { parts: "wasm-parts-node", rust: &[SIXTEEN_AT_ONCE], panics: Panics::Tell };
 
 /// For browsers, by size.
-const SMALL: Form = Form {
-    name: "wasm-size",
-    extra: &[],
-    profile: &[],
-    flags: FOR_BROWSERS,
-};
+const SMALL: Form = Form { name: "wasm-size", extra: &[], profile: &[], flags: FOR_BROWSERS };
 /// For Node. It is read from disk, so its size does not matter.
 const FAST: Form =
     Form { name: "wasm-speed", extra: &["--features", "fast"], profile: &["opt-level=3"], flags: FOR_NODE };
