@@ -80,8 +80,13 @@ export class Run {
 	apply(event: types.RunEvent, now: types.Time): Transition {
 		return this.#observed(event, now, () => {
 			const text = longText(event);
-			const json = encode(eventText(text === undefined ? event : withoutText(event)));
-			return this.#apply(json, text === undefined ? undefined : encode(text), now);
+			if (text === undefined) return this.#apply(encode(eventText(event)), undefined, now);
+			const bytes = encode(text);
+			const size = bytes.length;
+			const [limit, kept] = this.#held.call((run) => [run.turnTextBytes, run.promptBytes]) as [number, number];
+			const isCut = size > limit && isText(event);
+			const json = encode(eventText(withoutText(event, isCut ? size : undefined)));
+			return this.#apply(json, isCut ? endOf(bytes, kept) : bytes, now);
 		});
 	}
 
@@ -277,6 +282,7 @@ const LONG = 1024;
 interface LongTurn {
 	readonly type: 'turn_finished';
 	readonly text?: string;
+	readonly text_bytes?: number;
 	readonly stream?: { readonly stdout: string };
 }
 
@@ -297,9 +303,25 @@ function isStream(stream: unknown): stream is { readonly stdout: unknown } {
 	return typeof stream === 'object' && stream !== null && isPlain(stream) && Object.hasOwn(stream, 'stdout');
 }
 
-function withoutText(event: unknown): unknown {
+/** Whether the long text is the assistant's own, of which only the end counts if it is over the limit (OUT-12). */
+function isText(event: unknown): boolean {
+	const { stream, text_bytes } = event as LongTurn;
+	return stream === undefined && text_bytes === undefined;
+}
+
+/** The event with the text missing, or with an empty one beside its size. */
+function withoutText(event: unknown, size?: number): unknown {
 	const { text: _, stream, ...rest } = event as LongTurn;
-	return stream === undefined ? rest : { ...rest, stream: { ...stream, stdout: '' } };
+	if (stream !== undefined) return { ...rest, stream: { ...stream, stdout: '' } };
+	const text_bytes = size ?? rest.text_bytes;
+	return text_bytes === undefined ? rest : { ...rest, text: '', text_bytes };
+}
+
+/** The last bytes of a text, from the beginning of a character. */
+function endOf(bytes: Uint8Array, most: number): Uint8Array {
+	let start = Math.max(0, bytes.length - most);
+	while (start < bytes.length && ((bytes[start] as number) & 0xc0) === 0x80) start += 1;
+	return bytes.subarray(start);
 }
 
 /** The event's name, as far as there is one. */

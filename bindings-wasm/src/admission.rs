@@ -20,7 +20,7 @@ use crate::run::Plan;
 struct HostOptions {
     engines: Vec<String>,
     #[serde(default)]
-    limits: BTreeMap<String, i64>,
+    limits: BTreeMap<String, Value>,
 }
 
 /// A skill together with the host that would run it.
@@ -43,8 +43,8 @@ impl Skill {
     ) -> Result<Skill, Thrown> {
         let options: HostOptions =
             serde_wasm_bindgen::from_value(host).map_err(|error| misuse(format!("the host's settings: {error}")))?;
-        let limits = options.limits.into_iter().map(|(name, limit)| (name, Value::from(limit))).collect();
-        let limits = Limits::from_value(Value::Object(limits)).map_err(misuse)?;
+        let limits = Value::Object(options.limits.into_iter().collect());
+        let limits = Limits::from_value(limits).map_err(misuse)?;
         let texts = SchemaTexts {
             output_schema: optional_text(output_schema)?,
             input_schema: optional_text(input_schema)?,
