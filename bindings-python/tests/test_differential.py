@@ -69,7 +69,21 @@ def plan_of(given: str) -> Plan:
 
 
 def step(stage: Stage, then: Any) -> str:
-    return f"{compact(then)}\n{stage.run.to_json()}"
+    return f"{compact(bounded(then))}\n{stage.run.to_json()}"
+
+
+def bounded(value: Any) -> Any:
+    """An answer without integers beyond 2^53, which not every language has in its data."""
+    match value:
+        case bool():
+            return value
+        case int() | float():
+            return "beyond 2^53" if value == value // 1 and abs(value) >= 2**53 else value
+        case list():
+            return [bounded(item) for item in value]
+        case dict():
+            return {key: bounded(member) for key, member in value.items()}
+    return value
 
 
 def digest(told: list[str]) -> str:

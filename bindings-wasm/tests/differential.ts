@@ -1,7 +1,7 @@
 /** What random scripts come to (`tests/README.md`), in Node and in a page alike. */
 
 import type * as turnlatch from 'turnlatch';
-import { compact, read } from './exact-json.js';
+import { compact, define, read } from './exact-json.js';
 import { admission, type Package, refused, Stage, type Thrown } from './vectors-runner.js';
 
 export interface Script {
@@ -51,12 +51,24 @@ export function transcript(core: Package, script: Script, plans = new Map<string
 		return [compact({ refused: refused(error) })];
 	}
 	const stage = new Stage(core, plan);
-	const step = (then: unknown) => `${compact(then)}\n${stage.snapshot()}`;
+	const step = (then: unknown) => `${compact(bounded(then))}\n${stage.snapshot()}`;
 	const told = [compact({ warnings: plan.warnings }), step(stage.create(script.at))];
 	for (const thrown of script.events) told.push(step(stage.throw(thrown)));
 	stage.free();
 	return told;
 }
+
+/** An answer without integers beyond 2^53, which not every language has in its data. */
+function bounded(value: unknown): unknown {
+	if (typeof value === 'bigint' || (Number.isInteger(value) && !Number.isSafeInteger(value))) return BEYOND;
+	if (Array.isArray(value)) return value.map(bounded);
+	if (typeof value !== 'object' || value === null) return value;
+	const members: Record<string, unknown> = {};
+	for (const [key, member] of Object.entries(value)) define(members, key, bounded(member));
+	return members;
+}
+
+const BEYOND = 'beyond 2^53';
 
 export async function digest(told: readonly string[]): Promise<string> {
 	const sum = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(told.join('\n')));

@@ -96,10 +96,24 @@ impl Telling {
     fn carry_out(&mut self, step: Value) -> Value {
         let (Some(stage), Value::Object(step)) = (&mut self.stage, step) else { return Value::Null };
         let then = stage.carry_out(&step, "the script");
-        self.lines.push(format!("{then}\n{}", stage.run().snapshot()));
+        self.lines.push(format!("{}\n{}", bounded(then.clone()), stage.run().snapshot()));
         then
     }
 }
+
+/// An answer without integers beyond 2^53, which not every language has in its data.
+fn bounded(value: Value) -> Value {
+    match value {
+        Value::Number(number) if number.as_f64().is_some_and(|it| it.fract() == 0.0 && it.abs() >= TWO_TO_53) => {
+            "beyond 2^53".into()
+        }
+        Value::Array(items) => items.into_iter().map(bounded).collect(),
+        Value::Object(members) => members.into_iter().map(|(key, member)| (key, bounded(member))).collect(),
+        other => other,
+    }
+}
+
+const TWO_TO_53: f64 = 9_007_199_254_740_992.0;
 
 /// Carries out a script.
 ///
