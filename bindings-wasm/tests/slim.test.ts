@@ -19,6 +19,9 @@ const FULL_ONLY = [
 	'readJob',
 	'requestEvent',
 	'requestEventJson',
+	'compactEntry',
+	'encodeChained',
+	'unreadableReport',
 ];
 
 test('it has what shows runs and predicts replies, and nothing else', () => {
