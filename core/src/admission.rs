@@ -20,6 +20,7 @@ use crate::text;
 use crate::types::codes::{Code, Note};
 use crate::types::limits::Limits;
 use crate::types::plan::Mode;
+use crate::types::strict;
 use manifest::ParsedSkill;
 pub use plan::{Plan, PlanSettings};
 use request::Options;
@@ -36,6 +37,19 @@ pub struct HostSettings {
     /// Its limits.
     #[serde(default)]
     pub limits: Limits,
+}
+
+impl HostSettings {
+    /// Reads the settings of a host.
+    ///
+    /// # Errors
+    /// [`AdmissionError`] with `OPTION_INVALID`, if they are not in the documented form.
+    pub fn from_value(given: Value) -> Result<HostSettings, AdmissionError> {
+        strict::from_value(given).map_err(|invalid| {
+            let path = invalid.path.replace('.', "/");
+            AdmissionError::of(vec![Problem::new(Code::OptionInvalid, path, invalid.sentence("the host"))])
+        })
+    }
 }
 
 /// Admission said no; there is no run.

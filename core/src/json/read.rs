@@ -78,7 +78,8 @@ impl Timestamp {
     /// [`EventRejected`] with `EVENT_MALFORMED` for anything else.
     pub fn from_json(value: &Value) -> Result<Timestamp, EventRejected> {
         whole_number(value).and_then(Timestamp::from_millis).ok_or_else(|| {
-            EventRejected::malformed("a time is a whole number of milliseconds from 0 to 9007199254740991")
+            let message = "a time is a whole number of milliseconds from 0 to 9007199254740991";
+            EventRejected::malformed(message).at("now")
         })
     }
 }
