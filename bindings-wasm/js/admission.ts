@@ -3,13 +3,13 @@
 import * as glue from 'turnlatch-glue';
 import { call } from './instance.js';
 import { documentText, encode, eventText } from './json.js';
-import { corePlan, type Plan, planOf } from './plan.js';
+import { corePlan, Plan } from './plan.js';
 import type * as types from './types.js';
 
 /** Makes a plan of a skill and a request, or throws {@link AdmissionError} with every problem. */
 export function admit(skill: types.Skill, request: string | types.RunRequest, host: types.HostSettings): Plan {
 	const bytes = encode(documentText(request, 'the request'));
-	return planOf(withSkill(skill, host, (core) => core.admit(bytes)));
+	return Plan.of(withSkill(skill, host, (core) => core.admit(bytes)));
 }
 
 /** What can be asked of a skill, without a request. */
@@ -24,7 +24,7 @@ function withSkill<R>(skill: types.Skill, host: types.HostSettings, work: (core:
 	);
 	if (typeof host?.engines !== 'object')
 		throw new TypeError("the host is missing: {engines: ['codex'], limits?}, with an array of names");
-	const settings = { engines: [...host.engines], limits: host.limits ?? {} };
+	const settings = encode(documentText({ ...host, engines: [...host.engines] }, 'the host'));
 	return call(() => {
 		const core = new glue.Skill(runner, output, input, parameter, settings);
 		try {
@@ -38,7 +38,7 @@ function withSkill<R>(skill: types.Skill, host: types.HostSettings, work: (core:
 /** Reads the body of a request for a new run, or throws {@link AdmissionError}. `runId` is for a client that has chosen none. */
 export function readJob(body: string, runId: string): types.Job {
 	const [bytes, id] = [encode(body), encode(runId)];
-	return call(() => glue.readJob(bytes, id));
+	return call(() => glue.read_job(bytes, id));
 }
 
 /** Reads the body of a request to a run as its event, or throws {@link EventRejectedError}. */
@@ -49,20 +49,20 @@ export function requestEvent(kind: 'reply' | 'cancel', body: string): types.RunE
 /** The same as JSON text, in which a response of numbers or objects stays as it was sent; for `applyJson`, `tellJson`. */
 export function requestEventJson(kind: 'reply' | 'cancel', body: string): string {
 	const [name, bytes] = [String(kind), encode(body)];
-	return call(() => glue.requestEvent(name, bytes));
+	return call(() => glue.request_event(name, bytes));
 }
 
 /** Evaluates one turn by itself: the gates alone, without a run. */
 export function evaluateTurn(plan: Plan, report: types.TurnReport): types.Evaluation {
 	const event = encode(eventText({ attempt_number: 1, ...report, type: 'turn_finished' }));
 	const of = corePlan(plan);
-	return call(() => glue.evaluateTurn(of, event));
+	return call(() => glue.evaluate_turn(of, event));
 }
 
 /** The skill's text with the instructions for this mode at its end, and the plan's output schema and required artifacts. */
 export function appendInstructions(skill: string, mode: types.ExecutionMode, plan?: Plan): string {
 	const [bytes, name] = [encode(skill), String(mode)];
-	if (plan === undefined) return call(() => glue.appendInstructions(bytes, name));
+	if (plan === undefined) return call(() => glue.append_instructions(bytes, name));
 	const of = corePlan(plan);
-	return call(() => of.appendInstructions(bytes, name));
+	return call(() => of.append_instructions(bytes, name));
 }

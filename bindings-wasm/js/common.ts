@@ -30,13 +30,13 @@ export function memoryBytes(): number {
 
 /** The run that asked for this slot; undefined if no run can have. */
 export function runOfSlot(slotId: string): string | undefined {
-	return instance.call(() => glue.runOfSlot(slotId));
+	return instance.call(() => glue.run_of_slot(slotId));
 }
 
 /** The text with terminal escapes, control and bidi characters made visible. */
 export function displayText(text: string): string {
 	const bytes = encode(text);
-	return instance.call(() => glue.displayText(bytes));
+	return instance.call(() => glue.display_text(bytes));
 }
 
 /** The version of the package. */

@@ -2,11 +2,8 @@
 
 import base64 from 'inline:wasm';
 import { initSync } from './instance.js';
-import type { InitInput } from './public.js';
 
 export * from './public.js';
+export { init } from './ready.js';
 
 initSync(Uint8Array.from(atob(base64), (character) => character.charCodeAt(0)));
-
-/** Does nothing here; the wasm is there already. */
-export async function init(_input?: InitInput | Promise<InitInput>): Promise<void> {}

@@ -9,11 +9,11 @@ import * as glue from 'turnlatch-glue';
 import { CorePanickedError, coreError } from './errors.js';
 
 let memory: WebAssembly.Memory | undefined;
-let broken: CorePanickedError | undefined;
+export let broken: CorePanickedError | undefined;
 /** The instance is broken, and no other has taken its place yet. */
-let stale = false;
+export let stale = false;
 /** Counts instances: what an earlier one made cannot be used in this one. */
-let generation = 0;
+export let generation = 0;
 
 /** Makes the instance of a compiled module, or of bytes; the second time it does nothing. */
 export function initSync(module: WebAssembly.Module | BufferSource): void {
@@ -71,37 +71,4 @@ function renew(): void {
 /** How many bytes of memory the core has taken; it grows and never shrinks. */
 export function memoryBytes(): number {
 	return memory?.buffer.byteLength ?? 0;
-}
-
-/** An object of the core, until it is freed or lost with its instance. */
-export class Held<T extends { free(): void }> {
-	readonly #name: string;
-	readonly #generation = generation;
-	#object: T | undefined;
-
-	constructor(name: string, object: T) {
-		this.#name = name;
-		this.#object = object;
-	}
-
-	/** Calls the core with it. */
-	call<R>(work: (object: T) => R): R {
-		const object = this.use();
-		return call(() => work(object));
-	}
-
-	/** The object itself, for a call that takes several. */
-	use(): T {
-		const object = this.#object;
-		if (object === undefined) throw new TypeError(`the ${this.#name} was freed`);
-		if (broken === undefined && this.#generation !== generation)
-			throw new CorePanickedError(`the ${this.#name} was lost when the core panicked; load it from where it was saved`);
-		return object;
-	}
-
-	free(): void {
-		const object = this.#object;
-		this.#object = undefined;
-		if (!stale && this.#generation === generation) object?.free();
-	}
 }

@@ -1,9 +1,9 @@
-/// <reference lib="esnext.disposable" preserve="true" />
 import * as glue from 'turnlatch-glue';
 import { EventRejectedError } from './errors.js';
-import { call, Held } from './instance.js';
+import { callWith, Holder } from './holder.js';
+import { call } from './instance.js';
 import { documentText, encode, eventText, isPlain, isWellFormed } from './json.js';
-import { corePlan, type Plan, planOf } from './plan.js';
+import { corePlan, Plan } from './plan.js';
 import type * as types from './types.js';
 
 /** What came of an event: plain data. Save the run, then perform `effects` in order. */
@@ -23,21 +23,17 @@ export interface Transition {
 	readonly observation?: types.Observation;
 }
 
-let heldBy: (run: Run) => Held<glue.Run>;
-let make: (core: glue.Run) => Run;
-
 /** One execution of a skill for one request. */
-export class Run {
-	static {
-		heldBy = (run) => run.#held;
-		make = (core) => new Run(core);
-	}
-	readonly #held: Held<glue.Run>;
-
+export class Run extends Holder {
 	private constructor(core: glue.Run) {
 		if (!(core instanceof glue.Run))
 			throw new TypeError('runs are made by Run.create(plan, now) and Run.restore(snapshot)');
-		this.#held = new Held('run', core);
+		super('run', core);
+	}
+
+	/** @internal */
+	static of(core: glue.Run): Run {
+		return new Run(core);
 	}
 
 	/** Makes a run of an admitted plan. It is queued and asks for its first slot. */
@@ -55,12 +51,12 @@ export class Run {
 
 	/** The settings it was admitted with. */
 	get plan(): Plan {
-		return planOf(this.#held.call((run) => run.plan));
+		return Plan.of(callWith(this, (run: glue.Run) => run.plan));
 	}
 
 	/** The run as canonical JSON text: the same run gives the same text, in every language. */
 	snapshot(): string {
-		return this.#held.call((run) => run.snapshot());
+		return callWith(this, (run: glue.Run) => run.snapshot());
 	}
 
 	/** The snapshot as data: `JSON.stringify(run)` can be restored. */
@@ -70,7 +66,7 @@ export class Run {
 
 	/** A run of its own in the same state: what is applied to one does not change the other. */
 	copy(): Run {
-		return new Run(this.#held.call((run) => run.copy()));
+		return new Run(callWith(this, (run: glue.Run) => run.copy()));
 	}
 
 	/**
@@ -83,7 +79,10 @@ export class Run {
 			if (text === undefined) return this.#apply(encode(eventText(event)), undefined, now);
 			const bytes = encode(text);
 			const size = bytes.length;
-			const [limit, kept] = this.#held.call((run) => [run.turnTextBytes, run.promptBytes]) as [number, number];
+			const [limit, kept] = callWith(this, (run: glue.Run) => [run.turn_text_bytes, run.prompt_bytes]) as [
+				number,
+				number,
+			];
 			const isCut = size > limit && isText(event);
 			const json = encode(eventText(withoutText(event, isCut ? size : undefined)));
 			return this.#apply(json, isCut ? endOf(bytes, kept) : bytes, now);
@@ -97,7 +96,7 @@ export class Run {
 
 	#apply(json: Uint8Array, text: Uint8Array | undefined, now: types.Time): Transition {
 		const at = millis(now);
-		return this.#held.call((run) => run.apply(json, text, at)) as Transition;
+		return callWith(this, (run: glue.Run) => run.apply(json, text, at)) as Transition;
 	}
 
 	/** Takes a reply. Whatever becomes of it, `receipt` says so; only a malformed one throws. */
@@ -121,57 +120,57 @@ export class Run {
 
 	/** The run's id. */
 	get runId(): string {
-		return this.#held.call((run) => run.runId);
+		return callWith(this, (run: glue.Run) => run.run_id);
 	}
 
 	/** Where the run is. */
 	get status(): types.Status {
-		return this.#held.call((run) => run.status) as types.Status;
+		return callWith(this, (run: glue.Run) => run.status) as types.Status;
 	}
 
 	/** Whether nothing can happen to it any more. */
 	get ended(): boolean {
-		return this.#held.call((run) => run.ended);
+		return callWith(this, (run: glue.Run) => run.ended);
 	}
 
 	/** How many events have changed it. */
 	get revision(): number {
-		return this.#held.call((run) => run.revision);
+		return callWith(this, (run: glue.Run) => run.revision);
 	}
 
 	/** The number of the last turn that started; 0 before the first. */
 	get attemptNumber(): number {
-		return this.#held.call((run) => run.attemptNumber);
+		return callWith(this, (run: glue.Run) => run.attempt_number);
 	}
 
 	/** The last good handle of the agent's session. */
 	get sessionHandle(): string | undefined {
-		return this.#held.call((run) => run.sessionHandle);
+		return callWith(this, (run: glue.Run) => run.session_handle);
 	}
 
 	/** The run as a client sees it. Integers beyond 2^53 are rounded; `data_text` has them exactly. */
 	statusView(): types.StatusView {
-		return this.#held.call((run) => run.statusView());
+		return JSON.parse(this.statusViewJson());
 	}
 
 	/** The same as JSON text, exact to the last digit: what to send to a client. */
 	statusViewJson(): string {
-		return this.#held.call((run) => run.statusViewJson());
+		return callWith(this, (run: glue.Run) => run.status_view());
 	}
 
 	/** The pending question as a client sees it, or null in its place. */
 	pendingView(): types.PendingView {
-		return this.#held.call((run) => run.pendingView());
+		return JSON.parse(this.pendingViewJson());
 	}
 
 	/** The same as JSON text, exact to the last digit: what to send to a client. */
 	pendingViewJson(): string {
-		return this.#held.call((run) => run.pendingViewJson());
+		return callWith(this, (run: glue.Run) => run.pending_view());
 	}
 
 	/** Every question that came to its end, in order. */
 	history(): types.InteractionRecord[] {
-		return this.#held.call((run) => run.history());
+		return callWith(this, (run: glue.Run) => run.history());
 	}
 
 	/**
@@ -179,7 +178,7 @@ export class Run {
 	 * begins a turn is not among them, because it may have happened: only {@link Run.afterRestart} returns it.
 	 */
 	outstanding(): types.PendingEffects {
-		return this.#held.call((run) => run.outstanding());
+		return callWith(this, (run: glue.Run) => run.outstanding());
 	}
 
 	/** Whether an effect is still to be performed; `failed` are those of this run that are tried again later. */
@@ -191,7 +190,7 @@ export class Run {
 	/** What becomes of an effect that failed too often; `begun` says that it may have happened in part. */
 	givenUp(effect: types.Effect, begun: boolean): types.RetriesExhausted {
 		const bytes = encode(eventText(effect));
-		return this.#asHost('givenUp', (run) => run.givenUp(bytes, begun));
+		return this.#asHost('givenUp', (run) => run.given_up(bytes, begun));
 	}
 
 	/** How to continue with a run that was loaded after a restart, from what the host still has of it. */
@@ -199,41 +198,33 @@ export class Run {
 		const { process_alive = false, begun, slot_lost = false } = found;
 		// Guessing it would start a turn twice, or never.
 		if (typeof begun !== 'boolean') throw new TypeError('afterRestart needs `begun`: true or false');
-		return this.#asHost('afterRestart', (run) => run.afterRestart(process_alive, begun, slot_lost));
+		return this.#asHost('afterRestart', (run) => run.after_restart(process_alive, begun, slot_lost));
 	}
 
 	/** The requests that would be taken now, and for the others the reason. */
 	allowed(now: types.Time): types.Allowed {
 		const at = millis(now);
-		return this.#held.call((run) => run.allowed(at));
+		return callWith(this, (run: glue.Run) => run.allowed(at));
 	}
 
 	/** Why the run is where it is. */
 	explain(): types.Explanation {
-		return this.#held.call((run) => run.explain());
+		return JSON.parse(this.explainJson());
 	}
 
 	/** The same as JSON text: what to send to a client. */
 	explainJson(): string {
-		return this.#held.call((run) => run.explainJson());
+		return callWith(this, (run: glue.Run) => run.explain());
 	}
 
 	/** What keeps the run from a status. */
 	whyNot(target: types.Status): types.WhyNot {
 		const name = String(target);
-		return this.#held.call((run) => run.whyNot(name));
+		return callWith(this, (run: glue.Run) => run.why_not(name));
 	}
-
-	/** Gives its memory back at once, instead of when it is collected. The run cannot be used afterwards. */
-	free(): void {
-		this.#held.free();
-	}
-
-	/** The same as {@link Run.free}, for `using`. */
-	declare [Symbol.dispose]: () => void;
 
 	#asHost<R>(question: 'due' | 'givenUp' | 'afterRestart', work: (run: glue.Run) => R): R {
-		if (question in glue.Run.prototype) return this.#held.call(work);
+		if (glue.Run.prototype.due !== undefined) return callWith(this, work);
 		throw new TypeError(`turnlatch/slim has no \`${question}\`: hosts use turnlatch itself`);
 	}
 
@@ -242,32 +233,21 @@ export class Run {
 		try {
 			return work();
 		} catch (error) {
-			if (error instanceof EventRejectedError && glue.Run.prototype.observeRejected !== undefined) {
+			if (error instanceof EventRejectedError && glue.Run.prototype.observe_rejected !== undefined) {
 				const [name, at] = [nameOf(event), millis(now)];
-				error.observation = this.#held.call((run) => run.observeRejected(name, error.code, at));
+				error.observation = callWith(this, (run: glue.Run) => run.observe_rejected(name, error.code, at));
 			}
 			throw error;
 		}
 	}
 }
 
-if (Symbol.dispose) Object.defineProperty(Run.prototype, Symbol.dispose, { value: Run.prototype.free });
 // What Node prints of it.
 Object.defineProperty(Run.prototype, Symbol.for('nodejs.util.inspect.custom'), {
 	value(this: Run): string {
 		return `Run { runId: '${this.runId}', status: '${this.status}', revision: ${this.revision} }`;
 	},
 });
-
-/** @internal */
-export function runOf(core: glue.Run): Run {
-	return make(core);
-}
-
-/** @internal */
-export function coreRun(run: Run): glue.Run {
-	return heldBy(run).use();
-}
 
 /** Milliseconds since the epoch; NaN for what is no time, which the core then refuses. */
 function millis(now: types.Time): number {

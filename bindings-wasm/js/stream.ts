@@ -1,9 +1,9 @@
-/// <reference lib="esnext.disposable" preserve="true" />
 /** What agents' programs print, decoded: the whole of it, or piece by piece while it is written. */
 
 import * as glue from 'turnlatch-glue';
 import { EventRejectedError } from './errors.js';
-import { call, Held } from './instance.js';
+import { callWith, Holder } from './holder.js';
+import { call } from './instance.js';
 import { encode, eventText } from './json.js';
 import type * as types from './types.js';
 
@@ -20,9 +20,7 @@ export interface DecoderOptions {
 }
 
 /** Reads a process's stream while it is written, and says what to write to the process. */
-export class StreamDecoder {
-	readonly #held: Held<glue.StreamDecoder>;
-
+export class StreamDecoder extends Holder {
 	/** Throws {@link EventRejectedError} if there is no such format, or if it cannot say when a turn of a living process is over. */
 	constructor(format: types.StreamFormat, options: DecoderOptions = {}) {
 		const { textLimit, endOfTurn, workFolder = '' } = options;
@@ -31,7 +29,7 @@ export class StreamDecoder {
 		const limit = textLimit === undefined ? undefined : bytesOf(textLimit);
 		const line = endOfTurn === undefined ? undefined : checked(endOfTurn, 'endOfTurn');
 		const folder = sticky ? checked(workFolder, 'workFolder') : undefined;
-		this.#held = new Held(
+		super(
 			'decoder',
 			call(() => new glue.StreamDecoder(name, limit, line, folder)),
 		);
@@ -44,38 +42,27 @@ export class StreamDecoder {
 	feed(bytes: ArrayBufferView): types.Progress {
 		if (!ArrayBuffer.isView(bytes)) throw malformed(`a stream is fed with bytes, found ${typeof bytes}`);
 		const taken = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-		return this.#held.call((decoder) => decoder.feed(taken));
+		return callWith(this, (decoder: glue.StreamDecoder) => decoder.feed(taken));
 	}
 
 	/** What to write to the process to give it a prompt, or a reply. One that ends with its turn is given the text itself. */
 	prompt(words: string): string {
 		const bytes = encode(checked(words, 'a prompt'));
-		return this.#held.call((decoder) => decoder.prompt(bytes));
+		return callWith(this, (decoder: glue.StreamDecoder) => decoder.prompt(bytes));
 	}
 
 	/** What the turn says, now that it is over; without `exitCode` the process lives on, or was ended by the host. */
 	finish(stderr = '', exitCode?: number | bigint): types.Decoded {
 		const bytes = encode(checked(stderr, 'stderr'));
 		const code = exitCode === undefined ? undefined : whole(exitCode);
-		return this.#held.call((decoder) => decoder.finish(bytes, code));
+		return callWith(this, (decoder: glue.StreamDecoder) => decoder.finish(bytes, code));
 	}
-
-	/** Gives its memory back at once, instead of when it is collected. The decoder cannot be used afterwards. */
-	free(): void {
-		this.#held.free();
-	}
-
-	/** The same as {@link StreamDecoder.free}, for `using`. */
-	declare [Symbol.dispose]: () => void;
 }
-
-if (Symbol.dispose)
-	Object.defineProperty(StreamDecoder.prototype, Symbol.dispose, { value: StreamDecoder.prototype.free });
 
 /** Decodes the whole of a turn's stream, or throws {@link EventRejectedError}. */
 export function decodeStream(stream: types.TurnStream): types.Decoded {
 	const bytes = encode(eventText(stream));
-	return call(() => glue.decodeStream(bytes));
+	return call(() => glue.decode_stream(bytes));
 }
 
 function malformed(message: string): EventRejectedError {

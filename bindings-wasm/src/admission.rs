@@ -1,27 +1,16 @@
 //! What is asked before there is a run: skills, requests, bodies of a job API, and a turn by itself.
 
-use std::collections::BTreeMap;
-
-use serde::Deserialize;
 use serde_json::json;
 use turnlatch::admission::SchemaTexts;
 use turnlatch::hosting::RequestKind;
-use turnlatch::json::{Value, json_text};
+use turnlatch::json::json_text;
 use turnlatch::turn::InstructionTemplate;
-use turnlatch::{Event, HostSettings, Limits, Mode, RunRequest};
+use turnlatch::{Event, HostSettings, Mode, RunRequest};
 use wasm_bindgen::prelude::*;
 
-use crate::convert::{data, named, optional_text, text};
+use crate::convert::{data, named, optional_text, read_json, text};
 use crate::errors::{Thrown, misuse};
 use crate::run::Plan;
-
-/// The host's options, as they stand in JavaScript.
-#[derive(Deserialize)]
-struct HostOptions {
-    engines: Vec<String>,
-    #[serde(default)]
-    limits: BTreeMap<String, Value>,
-}
 
 /// A skill together with the host that would run it.
 #[wasm_bindgen]
@@ -39,19 +28,16 @@ impl Skill {
         output_schema: Option<Box<[u8]>>,
         input_schema: Option<Box<[u8]>>,
         parameter_schema: Option<Box<[u8]>>,
-        host: JsValue,
+        host: &[u8],
     ) -> Result<Skill, Thrown> {
-        let options: HostOptions =
-            serde_wasm_bindgen::from_value(host).map_err(|error| misuse(format!("the host's settings: {error}")))?;
-        let limits = Value::Object(options.limits.into_iter().collect());
-        let limits = Limits::from_value(limits).map_err(misuse)?;
+        let host = HostSettings::from_value(read_json(host)?)?;
         let texts = SchemaTexts {
             output_schema: optional_text(output_schema)?,
             input_schema: optional_text(input_schema)?,
             parameter_schema: optional_text(parameter_schema)?,
         };
-        let skill = turnlatch::Skill::from_json(text(runner)?, &limits).schema_texts(texts);
-        Ok(Skill { skill, host: HostSettings { engines: options.engines, limits } })
+        let skill = turnlatch::Skill::from_json(text(runner)?, &host.limits).schema_texts(texts);
+        Ok(Skill { skill, host })
     }
 
     /// Makes a plan, or throws every problem.
@@ -66,21 +52,21 @@ impl Skill {
 }
 
 /// Reads the body of a request for a new run.
-#[wasm_bindgen(js_name = readJob)]
+#[wasm_bindgen]
 pub fn read_job(body: &[u8], run_id: &[u8]) -> Result<JsValue, JsValue> {
     let job = turnlatch::hosting::read_job(text(body)?, text(run_id)?).map_err(Thrown::from)?;
     data(&json!({ "skill": job.skill, "run_id": job.run_id, "request": job.request }))
 }
 
 /// Reads the body of a request to a run as the JSON text of its event.
-#[wasm_bindgen(js_name = requestEvent)]
+#[wasm_bindgen]
 pub fn request_event(kind: &str, body: &[u8]) -> Result<String, Thrown> {
     let kind = named(&RequestKind::ALL, RequestKind::as_str, kind)?;
     Ok(json_text(&turnlatch::hosting::request_event(kind, text(body)?)?))
 }
 
 /// Evaluates one turn by itself, and explains it; the report is the text of a `turn_finished` event.
-#[wasm_bindgen(js_name = evaluateTurn)]
+#[wasm_bindgen]
 pub fn evaluate_turn(plan: &Plan, report: &[u8]) -> Result<JsValue, JsValue> {
     match Event::from_json(text(report)?).map_err(Thrown::from)? {
         Event::TurnFinished(report) => data(&turnlatch::inspect::evaluate_turn(&plan.0, &report).explain()),
@@ -89,7 +75,7 @@ pub fn evaluate_turn(plan: &Plan, report: &[u8]) -> Result<JsValue, JsValue> {
 }
 
 /// The skill's text with the instructions for this mode at its end.
-#[wasm_bindgen(js_name = appendInstructions)]
+#[wasm_bindgen]
 pub fn append_instructions(skill: &[u8], mode: &str) -> Result<String, Thrown> {
     appended(skill, mode, None)
 }
@@ -97,7 +83,6 @@ pub fn append_instructions(skill: &[u8], mode: &str) -> Result<String, Thrown> {
 #[wasm_bindgen]
 impl Plan {
     /// The same, with the plan's output schema and required artifacts.
-    #[wasm_bindgen(js_name = appendInstructions)]
     pub fn append_instructions(&self, skill: &[u8], mode: &str) -> Result<String, Thrown> {
         appended(skill, mode, Some(self))
     }

@@ -46,14 +46,14 @@ pub fn codes() -> Result<JsValue, JsValue> {
 }
 
 /// The run that asked for this slot.
-#[wasm_bindgen(js_name = runOfSlot)]
+#[wasm_bindgen]
 #[must_use]
 pub fn run_of_slot(slot_id: &str) -> Option<String> {
     turnlatch::hosting::run_of_slot(slot_id).map(str::to_owned)
 }
 
 /// The text with escapes, control and bidi characters made visible.
-#[wasm_bindgen(js_name = displayText)]
+#[wasm_bindgen]
 pub fn display_text(shown: &[u8]) -> Result<String, Thrown> {
     Ok(turnlatch::text::display_text(text(shown)?).into_owned())
 }

@@ -1,4 +1,4 @@
-//! Plans and runs.
+//! Plans and runs. What users see of them is documented in `js/plan.ts` and `js/run.ts`.
 
 use std::sync::Arc;
 
@@ -19,19 +19,15 @@ pub struct Plan(pub(crate) Arc<turnlatch::Plan>);
 
 #[wasm_bindgen]
 impl Plan {
-    /// Reads a plan back from its JSON text.
     pub fn restore(plan: &[u8]) -> Result<Plan, Thrown> {
         Ok(Plan(turnlatch::Plan::from_json(text(plan)?)?.into()))
     }
 
-    /// The run's id.
-    #[wasm_bindgen(getter, js_name = runId)]
+    #[wasm_bindgen(getter)]
     pub fn run_id(&self) -> String {
         self.0.run_id.clone()
     }
 
-    /// Every setting, as a snapshot holds it.
-    #[wasm_bindgen(js_name = toJSON)]
     pub fn to_json(&self) -> Result<JsValue, JsValue> {
         data(&*self.0)
     }
@@ -43,14 +39,12 @@ pub struct Run(pub(crate) turnlatch::Run);
 
 #[wasm_bindgen]
 impl Run {
-    /// Makes a run of an admitted plan.
     #[wasm_bindgen(unchecked_return_type = "[Run, Transition]")]
     pub fn create(plan: &Plan, now: f64) -> Result<Vec<JsValue>, JsValue> {
         let (run, created) = turnlatch::Run::create(plan.0.clone(), time(now)?);
         Ok(vec![Run(run).into(), transition(&created)?])
     }
 
-    /// Reads a snapshot back.
     pub fn restore(snapshot: &[u8]) -> Result<Run, Thrown> {
         Ok(Run(turnlatch::Run::restore(text(snapshot)?)?))
     }
@@ -73,128 +67,88 @@ impl Run {
 
     /// What is worth measuring of an event that was rejected. An invalid time does not keep it from being observed.
     #[cfg(feature = "observe")]
-    #[wasm_bindgen(js_name = observeRejected)]
     pub fn observe_rejected(&self, event: &str, code: &str, now: f64) -> Result<JsValue, JsValue> {
         data(&self.0.observe_rejected(event, code, time(now).unwrap_or_default()))
     }
 
-    /// The settings it was admitted with.
     #[wasm_bindgen(getter)]
     pub fn plan(&self) -> Plan {
         Plan(self.0.plan().clone())
     }
 
-    /// A run of its own in the same state.
     pub fn copy(&self) -> Run {
         Run(self.0.clone())
     }
 
-    /// The run as canonical JSON text.
     pub fn snapshot(&self) -> String {
         self.0.snapshot()
     }
 
-    /// The run's id.
-    #[wasm_bindgen(getter, js_name = runId)]
+    #[wasm_bindgen(getter)]
     pub fn run_id(&self) -> String {
         self.0.plan().run_id.clone()
     }
 
-    /// Where the run is.
     #[wasm_bindgen(getter)]
     pub fn status(&self) -> String {
         self.0.status().as_str().to_owned()
     }
 
-    /// Whether nothing can happen to it any more.
     #[wasm_bindgen(getter)]
     pub fn ended(&self) -> bool {
         self.0.status().is_end()
     }
 
-    /// How many events have changed it.
     #[wasm_bindgen(getter)]
     #[expect(clippy::cast_precision_loss, reason = "it counts events one by one and never comes near 2^53")]
     pub fn revision(&self) -> f64 {
         self.0.revision() as f64
     }
 
-    /// The number of the last turn that started.
-    #[wasm_bindgen(getter, js_name = attemptNumber)]
+    #[wasm_bindgen(getter)]
     pub fn attempt_number(&self) -> u32 {
         self.0.attempt_number()
     }
 
-    /// The last good handle of the agent's session.
-    #[wasm_bindgen(getter, js_name = sessionHandle)]
+    #[wasm_bindgen(getter)]
     pub fn session_handle(&self) -> Option<String> {
         self.0.session_handle().map(str::to_owned)
     }
 
-    /// How large a turn's text may be; of a larger one only the end is handed over (OUT-12).
-    #[wasm_bindgen(getter, js_name = turnTextBytes)]
+    #[wasm_bindgen(getter)]
     pub fn turn_text_bytes(&self) -> usize {
         self.0.plan().limits.turn_text_bytes
     }
 
-    /// How much of it that end is.
-    #[wasm_bindgen(getter, js_name = promptBytes)]
+    #[wasm_bindgen(getter)]
     pub fn prompt_bytes(&self) -> usize {
         self.0.plan().limits.prompt_bytes
     }
 
-    /// What clients see of the run, as JSON text that is exact to the last digit.
-    #[wasm_bindgen(js_name = statusViewJson)]
-    pub fn status_view_json(&self) -> String {
+    pub fn status_view(&self) -> String {
         json_text(&self.0.status_view())
     }
 
-    /// What clients see of the run.
-    #[wasm_bindgen(js_name = statusView)]
-    pub fn status_view(&self) -> Result<JsValue, JsValue> {
-        data(&self.0.status_view())
-    }
-
-    /// The pending question as clients see it, as exact JSON text.
-    #[wasm_bindgen(js_name = pendingViewJson)]
-    pub fn pending_view_json(&self) -> String {
+    pub fn pending_view(&self) -> String {
         json_text(&self.0.pending_view())
     }
 
-    /// The pending question as clients see it.
-    #[wasm_bindgen(js_name = pendingView)]
-    pub fn pending_view(&self) -> Result<JsValue, JsValue> {
-        data(&self.0.pending_view())
-    }
-
-    /// Every question that came to its end.
     pub fn history(&self) -> Result<JsValue, JsValue> {
         data(&self.0.history())
     }
 
-    /// The effects that the host still has to perform, and what the run may still own.
     pub fn outstanding(&self) -> Result<JsValue, JsValue> {
         data(&self.0.outstanding())
     }
 
-    /// Why the run is where it is, as JSON text.
-    #[wasm_bindgen(js_name = explainJson)]
-    pub fn explain_json(&self) -> String {
+    pub fn explain(&self) -> String {
         json_text(&self.0.explain())
     }
 
-    /// Why the run is where it is.
-    pub fn explain(&self) -> Result<JsValue, JsValue> {
-        data(&self.0.explain())
-    }
-
-    /// What keeps the run from a status.
-    #[wasm_bindgen(js_name = whyNot)]
     pub fn why_not(&self, target: &str) -> Result<JsValue, JsValue> {
         data(&self.0.why_not(named(&Status::ALL, Status::as_str, target)?))
     }
 
-    /// The requests that would be taken now.
     pub fn allowed(&self, now: f64) -> Result<JsValue, JsValue> {
         data(&self.0.allowed(time(now)?))
     }

@@ -9,7 +9,7 @@ use crate::convert::{data, text};
 use crate::errors::Thrown;
 
 /// Decodes the whole of a turn's stream, given as JSON text.
-#[wasm_bindgen(js_name = decodeStream)]
+#[wasm_bindgen]
 pub fn decode_stream(stream: &[u8]) -> Result<JsValue, JsValue> {
     // What is too deep for the core's JSON is no stream either, and the core says so.
     let stream = Stream::from_value(parse_json(text(stream)?).unwrap_or(Value::Null)).map_err(Thrown::from)?;
@@ -38,17 +38,14 @@ impl StreamDecoder {
         }))
     }
 
-    /// Takes the next bytes of stdout.
     pub fn feed(&mut self, bytes: &[u8]) -> Result<JsValue, JsValue> {
         data(&self.0.feed(bytes))
     }
 
-    /// What to write to the process for a prompt or a reply.
     pub fn prompt(&mut self, words: &[u8]) -> Result<String, Thrown> {
         Ok(self.0.prompt(text(words)?))
     }
 
-    /// What the turn says, now that it is over.
     pub fn finish(&mut self, stderr: &[u8], exit_code: Option<i64>) -> Result<JsValue, JsValue> {
         data(&self.0.finish(text(stderr)?, exit_code))
     }

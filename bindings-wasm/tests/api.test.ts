@@ -266,7 +266,12 @@ test('limits are known by name and numbers', () => {
 		3,
 	);
 	for (const limits of [{ colour: 1 }, { options: -1 }, { options: '3' }, { options: 1.5 }]) {
-		assert.ok(thrown(() => admit({ runner: {} }, REQUEST, { ...HOST, limits: limits as never })) instanceof TypeError);
+		const [name] = Object.keys(limits);
+		const path = name === 'colour' ? 'limits' : `limits/${name}`;
+		assert.throws(() => admit({ runner: {} }, REQUEST, { ...HOST, limits: limits as never }), {
+			code: 'OPTION_INVALID',
+			path,
+		});
 	}
 	assert.throws(() => admit({ runner: {} }, REQUEST, { engines: 'codex' }), TypeError);
 	assert.equal(admit({ runner: {} }, REQUEST, { engines: new Set(['codex']) }).runId, 'r1');
