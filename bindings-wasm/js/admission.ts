@@ -20,7 +20,7 @@ export function describeSkill(skill: types.Skill, host: types.HostSettings): typ
 function withSkill<R>(skill: types.Skill, host: types.HostSettings, work: (core: glue.Skill) => R): R {
 	const runner = encode(documentText(skill?.runner, 'skill.runner'));
 	const [output, input, parameter] = [skill.output_schema, skill.input_schema, skill.parameter_schema].map((schema) =>
-		schema === undefined ? undefined : encode(documentText(schema, 'a schema')),
+		schema === undefined ? undefined : encode(documentText(jsonSchema(schema), 'a schema')),
 	);
 	if (typeof host?.engines !== 'object')
 		throw new TypeError("the host is missing: {engines: ['codex'], limits?}, with an array of names");
@@ -33,6 +33,27 @@ function withSkill<R>(skill: types.Skill, host: types.HostSettings, work: (core:
 			core.free();
 		}
 	});
+}
+
+/** An agent writes what a library's schema reads. */
+function jsonSchema(schema: types.Schema | types.StandardSchema): types.Schema {
+	if (typeof schema !== 'object' || !('~standard' in schema)) return schema as types.Schema;
+	const { jsonSchema } = (schema as types.StandardSchema)['~standard'];
+	if (typeof jsonSchema?.input !== 'function')
+		throw new TypeError('the schema cannot be given as a JSON Schema: zod can since 4.2');
+	return jsonSchema.input({ target: 'draft-2020-12' });
+}
+
+/**
+ * The result of a run that has succeeded, as the schema of a library makes it of the data. What the library finds wrong beyond
+ * the JSON Schema is an error here and never changes the run.
+ */
+export async function parseResult<Data>(schema: types.StandardSchema<Data>, view: types.StatusView): Promise<Data> {
+	if (view.status !== 'succeeded' || view.data === undefined)
+		throw new TypeError(`run ${view.run_id} is ${view.status}: there is no result to parse`);
+	const result = await schema['~standard'].validate(view.data);
+	if (result.issues === undefined) return result.value;
+	throw new Error(result.issues.map(({ message }) => message).join('; '), { cause: result.issues });
 }
 
 /** Reads the body of a request for a new run, or throws {@link AdmissionError}. `runId` is for a client that has chosen none. */

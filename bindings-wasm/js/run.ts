@@ -148,8 +148,11 @@ export class Run extends Holder {
 		return callWith(this, (run: glue.Run) => run.session_handle);
 	}
 
-	/** The run as a client sees it. Integers beyond 2^53 are rounded; `data_text` has them exactly. */
-	statusView(): types.StatusView {
+	/**
+	 * The run as a client sees it; `Data` is what the output schema describes. Integers beyond 2^53 are rounded; `data_text` has them
+	 * exactly.
+	 */
+	statusView<Data = types.Json>(): types.StatusView<Data> {
 		return JSON.parse(this.statusViewJson());
 	}
 

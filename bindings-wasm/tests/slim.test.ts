@@ -22,6 +22,7 @@ const FULL_ONLY = [
 	'compactEntry',
 	'encodeChained',
 	'unreadableReport',
+	'parseResult',
 ];
 
 test('it has what shows runs and predicts replies, and nothing else', () => {

@@ -255,6 +255,8 @@ class RunnerManifest(TypedDict):
     """How many turns an interactive run may take; not limited if absent."""
     required_artifacts: NotRequired[list[str]]
     """Paths in the run's folder that must exist for the run to succeed."""
+    assert_formats: NotRequired[bool]
+    """Whether `format` in its schemas is asserted; true if absent. Default: `true`."""
     output_schema: NotRequired[dict[str, Json] | bool]
     """The JSON Schema of an output."""
     input_schema: NotRequired[dict[str, Json] | bool]

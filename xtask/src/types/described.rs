@@ -22,6 +22,9 @@ pub(super) struct RunnerManifest {
     max_attempt: Option<u32>,
     /// Paths in the run's folder that must exist for the run to succeed.
     required_artifacts: Option<Vec<String>>,
+    /// Whether `format` in its schemas is asserted; true if absent.
+    #[schemars(extend("default" = true))]
+    assert_formats: Option<bool>,
     /// The JSON Schema of an output.
     output_schema: Option<Value>,
     /// The JSON Schema of a request's `input`.

@@ -17,12 +17,27 @@ export type JsonDocument = string | object;
 /** A JSON Schema; `true` and `false` are schemas too. */
 export type Schema = JsonDocument | boolean;
 
+/**
+ * A schema of a library, such as zod 4.2 and later, that can give itself as a JSON Schema and check data
+ * (Standard Schema and Standard JSON Schema).
+ */
+export interface StandardSchema<Data = unknown> {
+	readonly '~standard': {
+		readonly validate: (value: unknown) => StandardResult<Data> | Promise<StandardResult<Data>>;
+		readonly jsonSchema: { readonly input: (options: { readonly target: 'draft-2020-12' }) => object };
+	};
+}
+/** What such a schema makes of data. */
+export type StandardResult<Data> =
+	| { readonly value: Data; readonly issues?: undefined }
+	| { readonly issues: readonly { readonly message: string }[] };
+
 /** What a skill declares: its `runner.json` and its schemas. */
 export interface Skill {
 	readonly runner: string | RunnerManifest;
-	readonly output_schema?: Schema | undefined;
-	readonly input_schema?: Schema | undefined;
-	readonly parameter_schema?: Schema | undefined;
+	readonly output_schema?: Schema | StandardSchema | undefined;
+	readonly input_schema?: Schema | StandardSchema | undefined;
+	readonly parameter_schema?: Schema | StandardSchema | undefined;
 }
 
 /** What the host can do. */
