@@ -345,14 +345,14 @@ impl Journal {
     }
 
     /// The journal together with its plan as JSON text.
-    fn to_record(&self, plan: &Plan) -> String {
-        lock(&self.0).to_record(&plan.0)
+    fn export_run(&self, plan: &Plan) -> String {
+        lock(&self.0).export_run(&plan.0)
     }
 
     /// Reads a plan and its journal back from the text of both.
     #[staticmethod]
-    fn from_record(text: &Bound<'_, PyAny>) -> PyResult<(Plan, Journal)> {
-        let (plan, journal) = load(text, Code::JournalInvalid, turnlatch::Journal::from_record)?;
+    fn import_run(text: &Bound<'_, PyAny>) -> PyResult<(Plan, Journal)> {
+        let (plan, journal) = load(text, Code::JournalInvalid, turnlatch::Journal::import_run)?;
         Ok((Plan(Arc::new(plan)), Journal(Mutex::new(journal))))
     }
 

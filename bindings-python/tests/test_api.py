@@ -37,9 +37,9 @@ from turnlatch import (
     describe_skill,
     display_text,
     evaluate_turn,
+    export_run,
+    import_run,
     read_job,
-    read_record,
-    record_json,
     replay,
     request_event,
     run_of_slot,
@@ -394,7 +394,7 @@ def test_text_with_half_a_surrogate_pair_is_refused() -> None:
         (LoadError, Journal.from_json),
         (LoadError, lambda text: Journal.from_lines("r1", [text])),
         (LoadError, lambda text: Replayer(plan_of()).next(text)),
-        (LoadError, read_record),
+        (LoadError, import_run),
     ]
     for kind, door in doors:
         with pytest.raises(kind, match="half of a surrogate pair"):
@@ -945,5 +945,5 @@ def test_a_journal_is_followed_line_by_line_and_a_wrong_line_changes_nothing() -
     assert replayer.next(others[0])["status"] == "running"
     assert json.loads(replayer.next_json(others[1]))["status"] == "canceled"
     assert replayer.run == run
-    recorded_plan, recorded = read_record(record_json(plan_of(), journal))
+    recorded_plan, recorded = import_run(export_run(plan_of(), journal))
     assert (recorded_plan, recorded) == (plan_of(), journal)

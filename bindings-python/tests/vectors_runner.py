@@ -27,9 +27,9 @@ from turnlatch import (
     describe_skill,
     display_text,
     evaluate_turn,
+    export_run,
+    import_run,
     read_job,
-    read_record,
-    record_json,
     replay,
     request_event,
     run_of_slot,
@@ -447,7 +447,7 @@ class Stage:
             case "compact_journal":
                 self.run, _ = replay(self.plan, self.compact)
             case "record":
-                self.run, _ = replay(*read_record(record_json(self.plan, self.full)))
+                self.run, _ = replay(*import_run(export_run(self.plan, self.full)))
             case _:
                 raise AssertionError(f"unknown source {source}")
         assert self.run.to_json() == before, "what was read back is what was written"
@@ -463,7 +463,7 @@ class Stage:
             case "compact_journal":
                 text = self.compact.to_json()
             case "record":
-                text = record_json(self.plan, self.full)
+                text = export_run(self.plan, self.full)
             case _:
                 text = as_text(of["text"])
         form = of["as"] if isinstance(of, dict) and "as" in of else of
@@ -479,7 +479,7 @@ class Stage:
             if snapshot:
                 run = Run.from_json(text)
             else:
-                run, _ = replay(*read_record(text) if form == "record" else (self.plan, Journal.from_json(text)))
+                run, _ = replay(*import_run(text) if form == "record" else (self.plan, Journal.from_json(text)))
         except LoadError as error:
             return not_loaded(error)
         return {"loaded": run.status, "same": run.to_json() == self.run.to_json()}

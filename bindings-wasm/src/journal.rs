@@ -57,12 +57,12 @@ impl Journal {
     }
 
     pub fn export_run(&self, plan: &Plan) -> String {
-        self.0.to_record(&plan.0)
+        self.0.export_run(&plan.0)
     }
 
     #[wasm_bindgen(unchecked_return_type = "[Plan, Journal]")]
     pub fn import_run(document: &[u8]) -> Result<Vec<JsValue>, Thrown> {
-        let (plan, journal) = turnlatch::Journal::from_record(text(document)?)?;
+        let (plan, journal) = turnlatch::Journal::import_run(text(document)?)?;
         Ok(vec![Plan(plan.into()).into(), Journal(journal).into()])
     }
 

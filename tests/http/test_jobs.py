@@ -10,7 +10,7 @@ import pytest
 
 from conftest import StartService
 from running import HERE, SKILLS, RunningService, processes_of, until
-from turnlatch import Run, read_record, replay
+from turnlatch import Run, import_run, replay
 
 ENGINES = sorted(json.loads((HERE / "engines.json").read_text(encoding="utf-8"))["engines"])
 
@@ -89,7 +89,7 @@ def test_history_explanation_and_snapshot(service: RunningService) -> None:
     explanation = service.get(f"/v1/jobs/{run_id}/explanation").json()
     assert (explanation["decision"]["rule"], explanation["decision"]["outcome"]) == ("GATE-3", "succeeded")
     assert Run.from_json(service.get(f"/v1/jobs/{run_id}/snapshot").text).ended
-    plan, journal = read_record(service.get(f"/v1/jobs/{run_id}/record").text)
+    plan, journal = import_run(service.get(f"/v1/jobs/{run_id}/record").text)
     assert replay(plan, journal)[0].status_view_json() == service.get(f"/v1/jobs/{run_id}").text
     pending = service.get(f"/v1/jobs/{run_id}/interaction/pending").json()
     assert pending == {"run_id": run_id, "status": "succeeded", "pending": None}

@@ -375,14 +375,14 @@ def replay(plan: Plan, journal: Journal) -> tuple[Run, list[list[types.Effect]]]
     return Run(run), effects
 
 
-def record_json(plan: Plan, journal: Journal) -> str:
+def export_run(plan: Plan, journal: Journal) -> str:
     """A journal together with its plan as JSON text: it can be replayed by itself."""
-    return journal.to_record(plan)
+    return journal.export_run(plan)
 
 
-def read_record(text: str | bytes) -> tuple[Plan, Journal]:
+def import_run(text: str | bytes) -> tuple[Plan, Journal]:
     """Reads a record back, or raises :class:`turnlatch.LoadError`."""
-    return Journal.from_record(text)
+    return Journal.import_run(text)
 
 
 def evaluate_turn(plan: Plan, report: types.TurnReport) -> types.Evaluation:

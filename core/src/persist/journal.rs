@@ -161,7 +161,7 @@ impl Journal {
     }
 
     /// The journal together with its plan: a record, which can be replayed by itself (HIST-6).
-    pub fn to_record(&self, plan: &Plan) -> String {
+    pub fn export_run(&self, plan: &Plan) -> String {
         self.document(Some(plan))
     }
 
@@ -188,7 +188,7 @@ impl Journal {
     ///
     /// # Errors
     /// Those of [`Journal::from_json`], and `JOURNAL_INVALID` if there is no plan in it, or that of another run.
-    pub fn from_record(text: &str) -> Result<(Plan, Journal), LoadError> {
+    pub fn import_run(text: &str) -> Result<(Plan, Journal), LoadError> {
         let (journal, plan) = Journal::from_document(text)?;
         let plan = plan.ok_or_else(|| invalid("plan", "is missing: this is a journal without its plan"))?;
         if plan.run_id != journal.run_id {

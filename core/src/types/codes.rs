@@ -363,8 +363,8 @@ codes! {
         "The database is for one process, or for one kind of host, and another has it."
         "End the other process, or use another database."
     CorePanicked "CORE_PANICKED" Hosting 500
-        "The compiled core broke in the middle of a call, which has changed nothing."
-        "Report it with the message; go on, the next call works again."
+        "The compiled core broke in the middle of a call; nothing of it can be trusted any more."
+        "Report it with the message; start again, in JavaScript by `reset()`, and load the runs that were saved."
 
     SkillUnknown "SKILL_UNKNOWN" Service 404
         "The service has no skill of this name."

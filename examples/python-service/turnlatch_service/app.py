@@ -9,7 +9,7 @@ from fastapi import FastAPI, Request, Response
 from starlette.exceptions import HTTPException
 from starlette.routing import Match, Route
 
-from turnlatch import Journal, TurnlatchError, record_json, request_event
+from turnlatch import Journal, TurnlatchError, export_run, request_event
 
 from .console import console_file
 from .errors import NotServed, compact, error_response, json_response
@@ -114,7 +114,7 @@ def _add_run_routes(app: FastAPI, service: Service) -> None:
         plan = (await service.run(run_id)).plan
         journal = Journal.from_lines(run_id, await service.hosting.lines(run_id))
         attached = {"Content-Disposition": f'attachment; filename="{run_id}.record.json"'}
-        return json_response(record_json(plan, journal), headers=attached)
+        return json_response(export_run(plan, journal), headers=attached)
 
     @app.get("/v1/jobs/{run_id}/events")
     async def events(request: Request, run_id: str) -> Response:

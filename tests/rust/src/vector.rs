@@ -403,7 +403,7 @@ impl Stage {
             Some("journal") => replay(self.plan.clone(), &self.full).expect("our own journal").run,
             Some("compact_journal") => replay(self.plan.clone(), &self.compact).expect("our own journal").run,
             Some("record") => {
-                let (plan, journal) = Journal::from_record(&self.full.to_record(&self.plan)).expect("our own record");
+                let (plan, journal) = Journal::import_run(&self.full.export_run(&self.plan)).expect("our own record");
                 replay(plan, &journal).expect("our own record").run
             }
             _ => panic!("unknown source {from}"),
@@ -418,7 +418,7 @@ impl Stage {
             Some("snapshot") => self.run.snapshot(),
             Some("journal") => self.full.to_json(),
             Some("compact_journal") => self.compact.to_json(),
-            Some("record") => self.full.to_record(&self.plan),
+            Some("record") => self.full.export_run(&self.plan),
             _ => as_text(&of["text"]),
         };
         let snapshot = of == "snapshot" || of["as"] == "snapshot";
@@ -434,7 +434,7 @@ impl Stage {
         let loaded = if snapshot {
             Run::restore(&text)
         } else if of == "record" || of["as"] == "record" {
-            Journal::from_record(&text).and_then(|(plan, journal)| replay(plan, &journal)).map(|replayed| replayed.run)
+            Journal::import_run(&text).and_then(|(plan, journal)| replay(plan, &journal)).map(|replayed| replayed.run)
         } else {
             Journal::from_json(&text)
                 .and_then(|journal| replay(self.plan.clone(), &journal))

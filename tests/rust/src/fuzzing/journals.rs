@@ -22,7 +22,7 @@ pub fn check(bytes: &[u8]) {
         1 => resigned(text(rest).to_owned()),
         _ => {
             let (run, journal, changes) = forgery::lived(rest);
-            let mut document: Value = serde_json::from_str(&journal.to_record(run.plan())).expect("a record is JSON");
+            let mut document: Value = serde_json::from_str(&journal.export_run(run.plan())).expect("a record is JSON");
             forgery::forge(&mut document, changes);
             resigned(document.to_string())
         }
@@ -31,12 +31,12 @@ pub fn check(bytes: &[u8]) {
     if let Err(error) = &read {
         assert_load_error(error, CODES);
     }
-    match Journal::from_record(&journal) {
+    match Journal::import_run(&journal) {
         Err(error) => assert_load_error(&error, CODES),
         Ok((plan, journal)) => {
             assert_eq!(read.as_ref(), Ok(&journal), "every record is a journal (HIST-6)");
-            let record = journal.to_record(&plan);
-            let again = Journal::from_record(&record).expect("what was loaded can be stored");
+            let record = journal.export_run(&plan);
+            let again = Journal::import_run(&record).expect("what was loaded can be stored");
             assert_eq!(again, (plan.clone(), journal.clone()));
             assert_replay(plan, &journal);
         }
@@ -56,7 +56,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = forgery::seeds(2);
     for life in &forgery::seeds(2) {
         let (run, journal, _) = forgery::lived(&life[1..]);
-        let text = if life[3] % 2 == 0 { journal.to_json() } else { journal.to_record(run.plan()) };
+        let text = if life[3] % 2 == 0 { journal.to_json() } else { journal.export_run(run.plan()) };
         seeds.push([&[life[1] / 64 % 2], text.as_bytes()].concat());
     }
     let loaded = vector_steps().into_iter().filter_map(|(_, step)| Some(step["load"]["text"].as_str()?.to_owned()));
