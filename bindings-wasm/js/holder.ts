@@ -50,3 +50,9 @@ export abstract class Holder {
 }
 
 if (Symbol.dispose) Object.defineProperty(Holder.prototype, Symbol.dispose, { value: Holder.prototype.free });
+// What Node prints of it.
+Object.defineProperty(Holder.prototype, Symbol.for('nodejs.util.inspect.custom'), {
+	value(this: Holder & { runId?: string }): string {
+		return `${this.constructor.name} { ${this.runId === undefined ? '' : `runId: '${this.runId}' `}}`;
+	},
+});

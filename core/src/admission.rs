@@ -46,7 +46,7 @@ impl HostSettings {
     /// [`AdmissionError`] with `OPTION_INVALID`, if they are not in the documented form.
     pub fn from_value(given: Value) -> Result<HostSettings, AdmissionError> {
         strict::from_value(given).map_err(|invalid| {
-            let path = invalid.path.replace('.', "/");
+            let path = invalid.pointer().trim_start_matches('/').to_owned();
             AdmissionError::of(vec![Problem::new(Code::OptionInvalid, path, invalid.sentence("the host"))])
         })
     }

@@ -86,7 +86,7 @@ impl Timestamp {
 
 impl Invalid {
     pub(crate) fn rejected(&self, whole: &str) -> EventRejected {
-        EventRejected::malformed(self.sentence(whole)).at(&self.path)
+        EventRejected::malformed(self.sentence(whole)).at(&self.pointer())
     }
 
     pub(crate) fn load_error(self, code: Code) -> LoadError {

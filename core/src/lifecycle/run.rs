@@ -191,7 +191,7 @@ impl Run {
             return Ok(());
         }
         let message = format!("attempt {reported} was never started; the last one that was is {last}");
-        Err(EventRejected::new(Code::EventUnknownAttempt, message).at("attempt_number"))
+        Err(EventRejected::new(Code::EventUnknownAttempt, message).at("/attempt_number"))
     }
 
     /// Time never goes back (LIFE-4).

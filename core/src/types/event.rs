@@ -257,16 +257,16 @@ impl Event {
             Event::Reply(Reply { idempotency_key: Some(key), .. })
                 if key.is_empty() || is_longer(key, MAX_KEY_CHARACTERS) =>
             {
-                ("idempotency_key", format!("`idempotency_key` must have 1 to {MAX_KEY_CHARACTERS} characters"))
+                ("/idempotency_key", format!("`idempotency_key` must have 1 to {MAX_KEY_CHARACTERS} characters"))
             }
             Event::Reply(reply) if limits::depth(&reply.response) > Limits::MAX_JSON_DEPTH => {
-                ("response", format!("`response` is nested deeper than {}", Limits::MAX_JSON_DEPTH))
+                ("/response", format!("`response` is nested deeper than {}", Limits::MAX_JSON_DEPTH))
             }
             Event::Cancel { reason: Some(reason) } if is_longer(reason, MAX_REASON_CHARACTERS) => {
-                ("reason", format!("`reason` must have at most {MAX_REASON_CHARACTERS} characters"))
+                ("/reason", format!("`reason` must have at most {MAX_REASON_CHARACTERS} characters"))
             }
             Event::TurnDecided(turn) if !turn.evaluation.is_coherent() => {
-                ("evaluation", "the recorded decision does not fit what the run goes on with".to_owned())
+                ("/evaluation", "the recorded decision does not fit what the run goes on with".to_owned())
             }
             _ => return None,
         })
@@ -294,31 +294,31 @@ impl TurnReport {
         }
         if self.text_bytes.is_some_and(|size| self.text.as_ref().is_none_or(|text| size < text.len() as u64)) {
             let fault = "`text_bytes` must stand beside a `text`, and be at least its size in bytes";
-            return Some(("text_bytes", fault.to_owned()));
+            return Some(("/text_bytes", fault.to_owned()));
         }
         // A page that shows runs has no agents, and is spared the decoders.
         if self.stream.is_some() && !cfg!(feature = "streams") {
-            return Some(("stream", "a turn has a `stream`, which this build cannot decode".to_owned()));
+            return Some(("/stream", "a turn has a `stream`, which this build cannot decode".to_owned()));
         }
         if self.stream.is_some() && self.exit_code.is_some() {
-            return Some(("exit_code", "a turn has its exit code in `stream` if it has a stream".to_owned()));
+            return Some(("/exit_code", "a turn has its exit code in `stream` if it has a stream".to_owned()));
         }
         if self.diagnostics.len() > MAX_NOTES || self.diagnostics.iter().any(is_long_note) {
             let fault =
                 format!("`diagnostics` must be at most {MAX_NOTES}, of at most {MAX_NOTE_CHARACTERS} characters each");
-            return Some(("diagnostics", fault));
+            return Some(("/diagnostics", fault));
         }
         if let Some(reason) = bad_reason {
             let found = text::quoted(reason);
             let fault = format!(
                 "`failure_reason` must be a code such as `TIMEOUT` (A-Z, 0-9 and _, at most 64), found {found}"
             );
-            return Some(("failure_reason", fault));
+            return Some(("/failure_reason", fault));
         }
         let is_long_handle =
             self.session_handle.as_ref().is_some_and(|handle| is_longer(handle, MAX_HANDLE_CHARACTERS));
         let fault = || format!("`session_handle` must have at most {MAX_HANDLE_CHARACTERS} characters");
-        is_long_handle.then(|| ("session_handle", fault()))
+        is_long_handle.then(|| ("/session_handle", fault()))
     }
 
     /// Keeps of a text over the limit only the end, which is all that counts of it (OUT-12).
@@ -332,7 +332,7 @@ impl TurnReport {
             *text = text::tail(text, limits.prompt_bytes).to_owned();
         } else if size > text.len() as u64 {
             let message = "`text_bytes` is within the limit of a turn's text, so all of the `text` is needed";
-            return Err(EventRejected::malformed(message).at("text_bytes"));
+            return Err(EventRejected::malformed(message).at("/text_bytes"));
         }
         self.text_bytes = Some(size).filter(|size| *size > text.len() as u64);
         Ok(())

@@ -98,7 +98,7 @@ pub struct EventRejected {
     pub code: Code,
     /// What was found and what was expected.
     pub message: String,
-    /// The member that is wrong, such as `messages[0].text`; `None` if the event is wrong as a whole.
+    /// The member that is wrong, as a JSON pointer, or `now`; `None` if the event is wrong as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
 }

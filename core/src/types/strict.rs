@@ -46,6 +46,12 @@ impl Invalid {
         Invalid { path: format!("{step}{dot}{}", self.path), ..self }
     }
 
+    /// Where, as a JSON pointer.
+    pub(crate) fn pointer(&self) -> String {
+        let steps = self.path.split(['.', '[']).filter(|step| !step.is_empty());
+        steps.map(|step| format!("/{}", step.trim_end_matches(']'))).collect()
+    }
+
     /// What is wrong as one sentence about the place, or about the whole.
     pub(crate) fn sentence(&self, whole: &str) -> String {
         if self.path.is_empty() {
@@ -65,8 +71,11 @@ impl de::Error for Invalid {
         Invalid::new("is missing".to_owned()).inside(field)
     }
 
-    fn unknown_field(field: &str, _: &'static [&'static str]) -> Invalid {
-        Invalid::new(format!("has the unknown field {}", text::quoted(field)))
+    fn unknown_field(field: &str, known: &'static [&'static str]) -> Invalid {
+        let letters = |name: &str| name.replace('_', "").to_ascii_lowercase();
+        let meant = known.iter().find(|name| letters(name) == letters(field));
+        let hint = meant.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+        Invalid::new(format!("has the unknown field {}{hint}", text::quoted(field)))
     }
 
     fn unknown_variant(_: &str, expected: &'static [&'static str]) -> Invalid {
