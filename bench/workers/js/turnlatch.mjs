@@ -6,7 +6,7 @@ const JOURNAL_LENGTH = 10_000;
 const free = (run) => run.free();
 
 /** The contender, of the package and of what bench/skill.json says. */
-export function turnlatch({ admit, Journal, Run }, skill) {
+export function turnlatch({ admit, Journal, replay, Run }, skill) {
 	const manifest = { runner: skill.runner, output_schema: skill.output_schema };
 
 	function planOf(runId) {
