@@ -39,8 +39,8 @@ export class Run extends Holder {
 	/** Makes a run of an admitted plan. It is queued and asks for its first slot. */
 	static create(plan: Plan, now: types.Time): [Run, Transition] {
 		const [of, at] = [corePlan(plan), millis(now)];
-		const [core, created] = call(() => glue.Run.create(of, at)) as unknown as [glue.Run, Transition];
-		return [new Run(core), created];
+		const [core, created] = call(() => glue.Run.create(of, at)) as unknown as [glue.Run, string];
+		return [new Run(core), transition(created)];
 	}
 
 	/** Reads a snapshot back, as text or as data, or throws {@link LoadError}. */
@@ -76,27 +76,27 @@ export class Run extends Holder {
 	apply(event: types.RunEvent, now: types.Time): Transition {
 		return this.#observed(event, now, () => {
 			const text = longText(event);
-			if (text === undefined) return this.#apply(encode(eventText(event)), undefined, now);
+			if (text === undefined) return this.#apply(eventText(event), now);
 			const bytes = encode(text);
 			const size = bytes.length;
-			const [limit, kept] = callWith(this, (run: glue.Run) => [run.turn_text_bytes, run.prompt_bytes]) as [
-				number,
-				number,
-			];
-			const isCut = size > limit && isText(event);
-			const json = encode(eventText(withoutText(event, isCut ? size : undefined)));
-			return this.#apply(json, isCut ? endOf(bytes, kept) : bytes, now);
+			const [limit, kept] = callWith(this, (run: glue.Run) => [run.turn_text_bytes, run.prompt_bytes]) as [number, number];
+			if (size <= limit || !isText(event)) return this.#apply(eventText(withoutText(event)), now, text, bytes);
+			const end = endOf(bytes, kept);
+			return this.#apply(eventText(withoutText(event, size)), now, decoder.decode(end), end);
 		});
 	}
 
 	/** Applies one event given as JSON text. */
 	applyJson(event: string, now: types.Time): Transition {
-		return this.#observed(event, now, () => this.#apply(encode(event), undefined, now));
+		return this.#observed(event, now, () => this.#apply(event, now));
 	}
 
-	#apply(json: Uint8Array, text: Uint8Array | undefined, now: types.Time): Transition {
-		const at = millis(now);
-		return callWith(this, (run: glue.Run) => run.apply(json, text, at)) as Transition;
+	#apply(json: string, now: types.Time, text?: string, bytes?: Uint8Array): Transition {
+		const [event, at] = [encode(json), millis(now)];
+		return transition(
+			callWith(this, (run: glue.Run) => run.apply(event, bytes, at)),
+			text,
+		);
 	}
 
 	/** Takes a reply. Whatever becomes of it, `receipt` says so; only a malformed one throws. */
@@ -251,6 +251,19 @@ Object.defineProperty(Run.prototype, Symbol.for('nodejs.util.inspect.custom'), {
 		return `Run { runId: '${this.runId}', status: '${this.status}', revision: ${this.revision} }`;
 	},
 });
+
+/** Data of the lines that the core wrote (`src/run.rs`); what few hosts read is parsed when it is. */
+function transition(lines: string, text?: string): Transition {
+	const [answer = '', observation = '', head, tail] = lines.split('\n');
+	const told = JSON.parse(answer) as Transition;
+	if (observation !== '')
+		Object.defineProperty(told, 'observation', { get: () => JSON.parse(observation), enumerable: true, configurable: true });
+	if (head === undefined) return told;
+	const entry = () => (tail === undefined ? head : `${head}${JSON.stringify(text)}${tail}`);
+	return Object.defineProperty(told, 'entry', { get: entry, enumerable: true, configurable: true });
+}
+
+const decoder = new TextDecoder();
 
 /** Milliseconds since the epoch; NaN for what is no time, which the core then refuses. */
 function millis(now: types.Time): number {

@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use js_sys::Reflect;
 use serde::Serialize;
 use turnlatch::json::json_text;
-#[cfg(feature = "observe")]
-use turnlatch::types::Observation;
+use turnlatch::types::JournalEntry;
 use turnlatch::{Effect, Event, Receipt, Status, Transition};
 use wasm_bindgen::prelude::*;
 
@@ -42,7 +40,7 @@ impl Run {
     #[wasm_bindgen(unchecked_return_type = "[Run, Transition]")]
     pub fn create(plan: &Plan, now: f64) -> Result<Vec<JsValue>, JsValue> {
         let (run, created) = turnlatch::Run::create(plan.0.clone(), time(now)?);
-        Ok(vec![Run(run).into(), transition(&created)?])
+        Ok(vec![Run(run).into(), transition(created, None).into()])
     }
 
     pub fn restore(snapshot: &[u8]) -> Result<Run, Thrown> {
@@ -50,9 +48,9 @@ impl Run {
     }
 
     /// Applies one event, given as JSON text; the one long text of a finished turn may stand beside it.
-    pub fn apply(&mut self, event: &[u8], long_text: Option<Box<[u8]>>, now: f64) -> Result<JsValue, JsValue> {
+    pub fn apply(&mut self, event: &[u8], long_text: Option<Box<[u8]>>, now: f64) -> Result<String, Thrown> {
         let applied = self.applied(event, long_text.as_deref(), now)?;
-        transition(&applied)
+        Ok(transition(applied, long_text.as_deref()))
     }
 
     fn applied(&mut self, event: &[u8], long_text: Option<&[u8]>, now: f64) -> Result<Transition, Thrown> {
@@ -161,23 +159,38 @@ struct TransitionOut<'a> {
     receipt: Option<&'a Receipt>,
     #[serde(skip_serializing_if = "Option::is_none")]
     revision: Option<u64>,
-    #[cfg(feature = "observe")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    observation: Option<&'a Observation>,
 }
 
-/// What came of an event as plain data. The entry stays JSON text: most hosts only store it, and it may hold a long text.
-fn transition(transition: &Transition) -> Result<JsValue, JsValue> {
-    let Transition { effects, receipt, entry, .. } = transition;
-    let answer = data(&TransitionOut {
-        effects,
-        receipt: receipt.as_ref(),
-        revision: entry.as_ref().map(|entry| entry.revision),
-        #[cfg(feature = "observe")]
-        observation: transition.observation.as_ref(),
-    })?;
-    if let Some(entry) = entry {
-        Reflect::set(&answer, &JsValue::from_str("entry"), &JsValue::from_str(&json_text(entry)))?;
+/// What came of an event, in lines of JSON text: the answer, the observation, and the entry in one part, or in two between
+/// which the long text stands. What hosts do not read is never parsed, and a text that JavaScript has is not sent back.
+fn transition(transition: Transition, long_text: Option<&[u8]>) -> String {
+    let Transition { effects, receipt, entry, .. } = &transition;
+    let answer =
+        TransitionOut { effects, receipt: receipt.as_ref(), revision: entry.as_ref().map(|entry| entry.revision) };
+    let mut lines = json_text(&answer);
+    lines.push('\n');
+    #[cfg(feature = "observe")]
+    if let Some(observation) = &transition.observation {
+        lines.push_str(&json_text(observation));
     }
-    Ok(answer)
+    if let Some(entry) = transition.entry {
+        lines.push('\n');
+        lines.push_str(&entry_around(entry, long_text));
+    }
+    lines
 }
+
+/// An entry's JSON text, without the long text if it is recorded as it came.
+fn entry_around(mut entry: JournalEntry, long_text: Option<&[u8]>) -> String {
+    if let Event::TurnFinished(report) = &mut entry.event
+        && let Some(text) = &mut report.text
+        && long_text.is_some_and(|long_text| long_text == text.as_bytes())
+    {
+        text.clear();
+        // Within strings its quotes would be escaped, and what stands before it has no such member.
+        return json_text(&entry).replacen(EMPTY_TEXT, "\"text\":\n", 1);
+    }
+    json_text(&entry)
+}
+
+const EMPTY_TEXT: &str = "\"text\":\"\"";

@@ -58,7 +58,6 @@ class Replay {
 
 	constructor(plan: Plan) {
 		this.#replayer = new Replayer(plan);
-		plan.free();
 	}
 
 	/** The step of the next line. */
@@ -105,6 +104,7 @@ async function* steps(service: Service, follower: Listener, plan: Plan, last: nu
 		}
 	} finally {
 		replay.free();
+		plan.free();
 	}
 }
 

@@ -31,7 +31,7 @@ export function reasonText(reason: string): string {
 	return visible(reason).replace(/(?<=\buntil )\d{11,15}$/, (at) => dateAndTime(Number(at)));
 }
 
-const table = new Map(codes.map((info) => [info.code, info]));
+const table = new Map<string, CodeInfo>(codes.map((info) => [info.code, info]));
 
 /** What a code means and what to do about it; nothing for the codes that agents make up. */
 export function codeInfo(code: string): CodeInfo | undefined {
