@@ -115,7 +115,7 @@ async def main(folder: Path, mode: str) -> None:
 
     store = SqliteStore(folder / "runs.db")
     timers = AsyncioTimers()
-    processes = SubprocessRunner(command, grace=0.3, locks=folder / "locks")
+    processes = SubprocessRunner(command, grace_sec=0.3, locks=folder / "locks")
     driver = Driver(
         slots=Breaking(FileSlots(folder / "slots"), "acquire", "hold", "release"),
         timers=Breaking(timers, "set", "cancel"),

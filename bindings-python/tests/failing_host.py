@@ -196,7 +196,10 @@ class Agents:
             return self.attach(slot_id, finished)
         self._world.check(slot_id in self._world.slots.granted(), f"{slot_id} is not held")
         self._world.check(run.run_id not in {p.run_id for p in self._processes.values()}, f"{run.run_id} runs twice")
-        says, sticky = self._begin(run.run_id, attempt, slot_id), run.plan.to_dict()["profile"] == "sticky_process"
+        says, sticky = (
+            self._begin(run.run_id, attempt, slot_id),
+            run.plan.to_dict()["interactive_profile"]["kind"] == "sticky_process",
+        )
         self._processes[slot_id] = _Process(run.run_id, says, sticky, finished)
         self._speak_soon(slot_id)
 

@@ -42,7 +42,7 @@ async def main(folder: Path, locks: Path | None) -> dict[str, Any]:
         processes=processes,
         store=store,
         on_error=lambda run_id, what, error, attempt: errors.append(str(error)),
-        retry=RetryPolicy(delay=0.01, pause=0.02),
+        retry=RetryPolicy(delay_sec=0.01, pause_sec=0.02),
     )
     outcomes: list[Any] = []
     open_before: list[int] = []

@@ -433,8 +433,8 @@ def test_an_argument_of_another_kind_is_a_type_error_that_says_what_is_wanted() 
     skill, anything = Skill({}), cast("Any", {"run_id": "r1"})
     request: types.RunRequest = {"run_id": "r1", "engine": "codex"}
     calls: list[tuple[str, Callable[[], object]]] = [
-        ("`engines` is a list", lambda: admit(skill, request, engines="codex")),
-        ("`engines` is a list", lambda: describe_skill(skill, engines="codex")),
+        ("`engines` is a list of names, not one string", lambda: admit(skill, request, engines="codex")),
+        ("`engines` is a list of names, not one string", lambda: describe_skill(skill, engines="codex")),
         ("expected a Skill, found dict", lambda: admit(anything, request, engines=["codex"])),
         ("expected a Skill, found dict", lambda: describe_skill(anything, engines=["codex"])),
         ("expected a Plan, which `admit` returns, found dict", lambda: Run.create(anything, 0)),

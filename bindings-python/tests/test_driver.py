@@ -22,7 +22,7 @@ from turnlatch.processes import Command, SubprocessRunner
 from turnlatch.sqlite_store import SqliteStore
 from turnlatch.sync_driver import SyncDriver
 
-QUICK = RetryPolicy(attempts=3, delay=0.01, pause=0.05)
+QUICK = RetryPolicy(attempts=3, delay_sec=0.01, pause_sec=0.05)
 STICKY_AGENT = (
     f"echo 'Which file?'; echo ==; while read -r line; do echo \"$line\" >> heard.txt; echo '{DONE}'; echo ==; done"
 )
@@ -40,7 +40,7 @@ class Host:
         self.errors: list[tuple[str, str, str, int]] = []
         self.slots = LocalSlots(slots) if isinstance(slots, int) else slots
         self.timers = AsyncioTimers()
-        self.processes = SubprocessRunner(command, grace=0.5)
+        self.processes = SubprocessRunner(command, grace_sec=0.5)
         self.store = store
         parts: dict[str, Any] = {
             "slots": self.slots,
@@ -401,7 +401,7 @@ class BeginsAndFails:
 def test_a_turn_that_ended_while_its_start_failed_is_not_begun_again(tmp_path: Path, rounds: int) -> None:
     async def test(store: Any) -> None:
         processes = BeginsAndFails(rounds)
-        async with hosted(store, processes=processes, retry=RetryPolicy(delay=0)) as host:
+        async with hosted(store, processes=processes, retry=RetryPolicy(delay_sec=0)) as host:
             await host.driver.start(plan())
             assert (await host.ended("r1"))["status"] == "succeeded"
             assert processes.begun == ["r1/s1"]
@@ -825,11 +825,11 @@ def test_the_synchronous_driver(tmp_path: Path) -> None:
     with SyncDriver(**parts, on_notify=on_notify) as driver:
         assert driver.recover() == []
         run_id = driver.start(plan())
-        assert driver.wait(run_id, "waiting_user", timeout=10)["status"] == "waiting_user"
+        assert driver.wait(run_id, "waiting_user", timeout_sec=10)["status"] == "waiting_user"
         with pytest.raises(TimeoutError):
-            driver.wait(run_id, timeout=0.05)
+            driver.wait(run_id, timeout_sec=0.05)
         assert driver.reply(run_id, 1, "b")["kind"] == "accepted"
-        assert driver.wait(run_id, timeout=10)["data"] == {"file": "b.txt"}
+        assert driver.wait(run_id, timeout_sec=10)["data"] == {"file": "b.txt"}
         driver.settled(run_id)
         assert driver.cancel(run_id)["kind"] == "already_ended"
         assert refused[0].code == "INSIDE_CALLBACK"

@@ -23,7 +23,7 @@ from turnlatch.parts import DriverUsageError
 from turnlatch.processes import Command, SubprocessRunner
 from turnlatch.sync_driver import SyncDriver
 
-QUICK = RetryPolicy(delay=0.01, pause=0.05)
+QUICK = RetryPolicy(delay_sec=0.01, pause_sec=0.05)
 PATIENCE_SEC = 20
 
 
@@ -90,10 +90,10 @@ def test_the_run_of_a_callback_that_exits_goes_on_with_the_next_driver() -> None
     ):
         first.start(plan())
         with pytest.raises(DriverUsageError, match="DRIVER_CLOSED"):
-            first.wait("r1", timeout=PATIENCE_SEC)
+            first.wait("r1", timeout_sec=PATIENCE_SEC)
     with SyncDriver(**parts(store=store, slots=slots)) as second:
         assert second.recover() == ["r1"]
-        assert second.wait("r1", timeout=PATIENCE_SEC)["status"] == "succeeded"
+        assert second.wait("r1", timeout_sec=PATIENCE_SEC)["status"] == "succeeded"
         second.settled("r1")
     assert slots.held() == set()
 

@@ -228,7 +228,7 @@ def live(scenario: Scenario, world: World, fault: Fault, plain: bool) -> tuple[L
     return life, ended
 
 
-QUICK = RetryPolicy(delay=0.0, pause=0.001)
+QUICK = RetryPolicy(delay_sec=0.0, pause_sec=0.001)
 
 
 def live_blocking(scenario: Scenario, world: World, fault: Fault) -> Life:

@@ -23,7 +23,7 @@ from turnlatch import Run, _supervise, is_out_of_resources
 from turnlatch.driver import Driver, RetryPolicy
 from turnlatch.local import AsyncioTimers, LocalSlots, MemoryStore
 
-QUICK = RetryPolicy(attempts=3, delay=0.01, pause=0.02)
+QUICK = RetryPolicy(attempts=3, delay_sec=0.01, pause_sec=0.02)
 SCARCE = [errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM]
 TESTS = Path(__file__).parent
 NOBODY = 65534
@@ -93,7 +93,7 @@ def test_other_failures_count_and_these_do_not() -> None:
 def test_a_run_that_waits_for_its_start_can_be_canceled() -> None:
     async def main() -> None:
         agents, slots = Agents([OSError(errno.EMFILE, "none left")] * 1000), LocalSlots(1)
-        async with driver_of(agents, slots=slots, retry=RetryPolicy(delay=0.01, pause=600)) as driver:
+        async with driver_of(agents, slots=slots, retry=RetryPolicy(delay_sec=0.01, pause_sec=600)) as driver:
             await driver.start(plan())
             await until(lambda: [effect["type"] for effect in driver.owed("r1")] == ["start_turn"])
             assert driver.view("r1")["status"] == "running" and slots.granted() == {"r1/s1"}

@@ -39,7 +39,7 @@ def python(code: str, **options: Any) -> Command:
 
 def run_command(command: Command, limits: dict[str, int] | None = None) -> tuple[dict[str, Any], SubprocessRunner]:
     async def scenario() -> tuple[dict[str, Any], SubprocessRunner]:
-        runner = SubprocessRunner(lambda run, effect: command, grace=0.5)
+        runner = SubprocessRunner(lambda run, effect: command, grace_sec=0.5)
         reports: list[Any] = []
         await runner.start(a_run(limits), EFFECT, reports.append)
         assert list(runner.running()) == ["r1/s1"]
@@ -54,7 +54,7 @@ def run_command(command: Command, limits: dict[str, int] | None = None) -> tuple
 
 def with_runner(command: Command, scenario: Callable[[SubprocessRunner, list[Any]], Coroutine[Any, Any, None]]) -> None:
     async def main() -> None:
-        runner = SubprocessRunner(lambda run, effect: command, grace=0.5)
+        runner = SubprocessRunner(lambda run, effect: command, grace_sec=0.5)
         reports: list[Any] = []
         await runner.start(a_run(), EFFECT, reports.append)
         try:
@@ -104,7 +104,7 @@ def test_output_that_is_not_utf8_is_a_failure(octal: str) -> None:
 
 
 def test_a_process_whose_output_is_not_utf8_is_ended_at_once() -> None:
-    command = Command(["sh", "-c", r"printf 'ok \377'; sleep 100"], timeout=100)
+    command = Command(["sh", "-c", r"printf 'ok \377'; sleep 100"], timeout_sec=100)
     assert run_command(command)[0] == {**said("ok "), "failure_reason": "OUTPUT_NOT_UTF8"}
 
 
@@ -117,7 +117,7 @@ def test_a_sticky_process_whose_output_is_not_utf8_is_ended_and_its_earlier_turn
 
 
 def test_a_turn_that_takes_too_long_inside_of_a_character_is_too_long() -> None:
-    command = Command(["sh", "-c", r"printf 'ok \342\202'; sleep 100"], timeout=0.3)
+    command = Command(["sh", "-c", r"printf 'ok \342\202'; sleep 100"], timeout_sec=0.3)
     assert run_command(command)[0] == {**said("ok "), "failure_reason": "TIMEOUT"}
 
 
@@ -187,7 +187,7 @@ def test_a_command_that_does_not_exist_fails_and_says_so() -> None:
 def test_a_turn_that_takes_too_long_is_ended() -> None:
     mark = f"TURNLATCH_TEST={uuid.uuid4()}"
     env = {**os.environ, **dict([mark.split("=")])}
-    report, _ = run_command(Command(["sh", "-c", "echo begin; sleep 100 & sleep 100"], env=env, timeout=0.2))
+    report, _ = run_command(Command(["sh", "-c", "echo begin; sleep 100 & sleep 100"], env=env, timeout_sec=0.2))
     assert report == {**said("begin\n"), "failure_reason": "TIMEOUT"}
     assert processes_marked(mark) == []
 
@@ -334,7 +334,7 @@ def test_a_new_host_waits_until_nothing_of_the_killed_one_lives(tmp_path: Any, a
 
 def test_a_host_does_not_wait_for_itself(tmp_path: Any) -> None:
     async def scenario() -> None:
-        runner = SubprocessRunner(lambda run, effect: python(TREE), grace=0.1, locks=tmp_path)
+        runner = SubprocessRunner(lambda run, effect: python(TREE), grace_sec=0.1, locks=tmp_path)
         reports: list[Any] = []
         await runner.start(a_run(), EFFECT, reports.append)
         hostile: Any = {**EFFECT, "slot_id": "../\0\ud800/" + "x" * 5000}
@@ -351,11 +351,11 @@ def test_a_host_does_not_wait_for_itself(tmp_path: Any) -> None:
 
 def test_a_host_that_is_not_dead_is_not_waited_for_for_ever(tmp_path: Any, monkeypatch: Any) -> None:
     async def scenario() -> None:
-        first = SubprocessRunner(lambda run, effect: Command(["sleep", "100"]), grace=0.1, locks=tmp_path)
+        first = SubprocessRunner(lambda run, effect: Command(["sleep", "100"]), grace_sec=0.1, locks=tmp_path)
         await first.start(a_run(), EFFECT, lambda report: None)
         monkeypatch.setattr(turnlatch.processes, "UNKILLABLE_SEC", 0.1)
         monkeypatch.setattr(turnlatch.processes, "_SUPERVISORS_OWN_SEC", 0.1)
-        second = SubprocessRunner(lambda run, effect: Command(["true"]), grace=0.1, locks=tmp_path)
+        second = SubprocessRunner(lambda run, effect: Command(["true"]), grace_sec=0.1, locks=tmp_path)
         assert await first.alive() == ["r1/s1"], "a host does not wait for itself"
         driver = driver_of(second)
         start = second.start(a_run(), EFFECT, print)
@@ -458,7 +458,7 @@ def test_each_turn_of_a_sticky_process_has_its_own_timeout() -> None:
         await until(lambda: len(reports) == 3)
         assert reports[1:] == [{"messages": [], "failure_reason": "TIMEOUT"}, None]
 
-    with_runner(Command(["sh", "-c", "echo q; echo =; sleep 100"], end_of_turn="=", timeout=0.5), scenario)
+    with_runner(Command(["sh", "-c", "echo q; echo =; sleep 100"], end_of_turn="=", timeout_sec=0.5), scenario)
 
 
 CUT = r"""
@@ -537,7 +537,7 @@ def heard(command: Command, on_said: Callable[[Any], None]) -> list[Any]:
     """The reports of one turn with somebody who listens."""
 
     async def scenario() -> list[Any]:
-        runner = SubprocessRunner(lambda run, effect: command, grace=0.5, on_said=on_said)
+        runner = SubprocessRunner(lambda run, effect: command, grace_sec=0.5, on_said=on_said)
         reports: list[Any] = []
         await runner.start(a_run(), EFFECT, reports.append)
         await until(lambda: bool(reports))

@@ -1172,8 +1172,8 @@ export interface Evaluation {
 	decision: Decision;
 	/** The result's JSON text, if the run succeeded with one. */
 	data_text?: string;
-	/** What to ask, if the run waits, as a snapshot holds it. */
-	question?: { [key: string]: Json };
+	/** What to ask, if the run waits. */
+	question?: Question;
 }
 
 /** Why a run ended without success. */
@@ -1280,6 +1280,26 @@ export interface QuestionOption {
 	label: string;
 	/** Value to send for this option, if the agent supplied one. */
 	value?: Json;
+}
+
+/** What is asked as a client sees it, pending or in an evaluated turn (VIEW-8). */
+export interface Question {
+	/** How to show it. */
+	kind: InteractionKind;
+	/** The question as the agent wrote it. */
+	prompt: string;
+	/** The question with control and bidi characters made visible, for logs and terminals (BAD-5). */
+	display_prompt: string;
+	/** Answers the agent suggests. */
+	options: QuestionOption[];
+	/** Hints of the agent for the user interface. */
+	ui_hints: { [key: string]: Json };
+	/** What an automatic decision goes by. */
+	default_decision_policy: string;
+	/** Names of fields the agent would like to have filled in. */
+	required_fields: string[];
+	/** What the agent said around the question. */
+	context: { [key: string]: Json };
 }
 
 /** A pending question as a client sees it. */
@@ -1504,7 +1524,7 @@ export interface TimelineEntry {
 	/** The question that was asked or came to its end. */
 	interaction_id?: number;
 	/** The question, if one was asked, with control and bidi characters made visible. */
-	prompt?: string;
+	display_prompt?: string;
 	/** When waiting ends by itself, if a question was asked and it does. */
 	deadline_at?: number;
 	/** The answer that the agent gets. */

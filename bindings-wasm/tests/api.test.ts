@@ -11,6 +11,7 @@ import {
 	appendInstructions,
 	codes,
 	compactEntry,
+	describeSkill,
 	displayText,
 	type Evaluation,
 	EventRejectedError,
@@ -273,8 +274,15 @@ test('limits are known by name and numbers', () => {
 			path,
 		});
 	}
-	assert.throws(() => admit({ runner: {} }, REQUEST, { engines: 'codex' }), TypeError);
 	assert.equal(admit({ runner: {} }, REQUEST, { engines: new Set(['codex']) }).runId, 'r1');
+});
+
+test('one string is no list of engines, whatever is asked of a skill', () => {
+	const [skill, host] = [{ runner: {} }, { engines: 'codex' }];
+	const refusals = [() => admit(skill, REQUEST, host), () => describeSkill(skill, host)].map(thrown);
+	for (const refused of refusals) assert.ok(refused instanceof TypeError);
+	assert.equal(refusals[0]?.message, refusals[1]?.message);
+	assert.match(refusals[0]?.message ?? '', /engines: \['codex'\].* an array of names/);
 });
 
 test('a run tells where it is', () => {

@@ -178,7 +178,8 @@ export class Agents implements Processes {
 		const { runId } = run;
 		this.#world.check(this.#world.slots.granted().has(slotId), `${slotId} is not held`);
 		this.#world.check(![...this.processes.values()].some((other) => other.runId === runId), `${runId} runs twice`);
-		const sticky = run.plan.toJSON().profile === 'sticky_process';
+		const { kind } = run.plan.toJSON().interactive_profile as { kind: string };
+		const sticky = kind === 'sticky_process';
 		this.processes.set(slotId, { runId, sticky, says: this.#begin(runId, attempt, slotId), finished, inTurn: true });
 	}
 

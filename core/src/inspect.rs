@@ -8,4 +8,4 @@ pub(crate) mod views;
 pub use explain::reading_steps;
 pub use explain::{Explanation, WhyNot, evaluate_turn};
 pub use timeline::{Replayer, TimelineEntry};
-pub use views::{Allowed, AllowedRequest, InteractionView, OptionView, PendingView, StatusView};
+pub use views::{Allowed, AllowedRequest, InteractionView, OptionView, PendingView, QuestionView, StatusView};

@@ -35,7 +35,7 @@ def say(what: str) -> None:
 def command(run: Run, effect: StartTurn) -> Command:
     if STICKY:
         return Command([*AGENT, "--sticky"], end_of_turn="---")
-    return Command(AGENT + ([effect["resume"]["response"]] if "resume" in effect else []), timeout=60)
+    return Command(AGENT + ([effect["resume"]["response"]] if "resume" in effect else []), timeout_sec=60)
 
 
 def on_notify(run_id: str, effect: Effect) -> None:

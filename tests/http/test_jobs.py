@@ -81,7 +81,7 @@ def test_history_explanation_and_snapshot(service: RunningService) -> None:
     service.wait(run_id, "waiting_user", after=first["revision"])
     service.reply(run_id, 2, "7")
     assert service.wait(run_id)["data"] == {"file": "7"}
-    history = service.get(f"/v1/jobs/{run_id}/interaction/history").json()["interactions"]
+    history = service.get(f"/v1/jobs/{run_id}/interaction/history").json()["history"]
     assert [(one["prompt"], one["response"]) for one in history] == [
         ("Which file?", "b.txt"),
         ("And which line of b.txt?", "7"),
@@ -164,7 +164,7 @@ def test_one_slot_for_all(start_service: StartService) -> None:
     for run_id in (waiting, queued):
         assert service.post(f"/v1/jobs/{run_id}/cancel").json()["kind"] == "canceled"
         assert service.view(run_id)["status"] == "canceled"
-    [record] = service.get(f"/v1/jobs/{waiting}/interaction/history").json()["interactions"]
+    [record] = service.get(f"/v1/jobs/{waiting}/interaction/history").json()["history"]
     assert record["resolution_mode"] == "canceled"
     assert service.get("/v1/health").json()["slots"]["waiting"] == 0
 

@@ -37,7 +37,7 @@ def test_fifty_replies(service: RunningService) -> None:
     assert Counter(error["code"] for error in losers) == {"STALE_INTERACTION": CLIENTS - 1}
     assert {error["details"]["resolved"]["resolved_by"] for error in losers} == {"user"}
     assert service.wait(run_id)["data"] == {"file": f"answer {winners[0]}"}
-    [record] = service.get(f"/v1/jobs/{run_id}/interaction/history").json()["interactions"]
+    [record] = service.get(f"/v1/jobs/{run_id}/interaction/history").json()["history"]
     assert record["response"] == f"answer {winners[0]}"
 
 

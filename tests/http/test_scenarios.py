@@ -108,9 +108,9 @@ def test_user_reply_is_recorded(service: RunningService) -> None:
     run_id = service.create("ask-once", execution_mode="interactive")
     service.wait(run_id, "waiting_user")
     service.reply(run_id, 1, "b.txt")
-    history = service.get(f"/v1/jobs/{run_id}/interaction/history").json()
-    assert history["run_id"] == run_id
-    [record] = history["interactions"]
+    body = service.get(f"/v1/jobs/{run_id}/interaction/history").json()
+    assert body["run_id"] == run_id
+    [record] = body["history"]
     assert (record["resolution_mode"], record["response"]) == ("user_reply", "b.txt")
 
 
@@ -120,7 +120,7 @@ def test_auto_decision_is_recorded(service: RunningService) -> None:
     run_id = service.create("ask-once", execution_mode="interactive", runtime_options=options)
     view = service.wait(run_id)
     assert (view["status"], view["auto_decision_count"]) == ("succeeded", 1)
-    [record] = service.get(f"/v1/jobs/{run_id}/interaction/history").json()["interactions"]
+    [record] = service.get(f"/v1/jobs/{run_id}/interaction/history").json()["history"]
     assert record["resolution_mode"] == "auto_decide_timeout"
     late = service.reply(run_id, 1, "b.txt")
     assert (late.status_code, late.json()["error"]["code"]) == (409, "STALE_INTERACTION")

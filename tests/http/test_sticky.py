@@ -66,7 +66,7 @@ def test_a_killed_service_loses_the_process(start_service: StartService) -> None
     service.start()
     view = service.wait(run_id)
     assert (view["status"], view["error"]["code"]) == ("failed", "INTERACTION_PROCESS_LOST")
-    [record] = service.get(f"/v1/jobs/{run_id}/interaction/history").json()["interactions"]
+    [record] = service.get(f"/v1/jobs/{run_id}/interaction/history").json()["history"]
     assert record["resolution_mode"] == "canceled"
     assert processes_of(service) == []
 

@@ -42,7 +42,7 @@ def test_the_steps_of_a_run(service: RunningService) -> None:
         ("turn_finished", "agent", "succeeded"),
     ]
     asked, answered, done = steps[2], steps[3], steps[5]
-    assert (asked["prompt"], asked["interaction_id"], asked["decision"]["rule"]) == ("Which file?", 1, "GATE-7")
+    assert (asked["display_prompt"], asked["interaction_id"], asked["decision"]["rule"]) == ("Which file?", 1, "GATE-7")
     assert (answered["response"], answered["resolution_mode"]) == ("b.txt", "user_reply")
     assert [check["gate"] for check in done["decision"]["checks"]][-1] == "GATE-3"
 

@@ -49,7 +49,7 @@ class Host:
 
     def __init__(self, scene: str, **config: Any) -> None:
         self.began = time.monotonic()
-        given = {"scene": scene, "slots": SLOTS, "poll": POLL_SEC, "worker": "w1", "held": HELD, **config}
+        given = {"scene": scene, "slots": SLOTS, "poll_sec": POLL_SEC, "worker": "w1", "held": HELD, **config}
         self._process = subprocess.Popen(
             [sys.executable, HERE / "one_host.py", json.dumps(given)],
             stdin=subprocess.PIPE,

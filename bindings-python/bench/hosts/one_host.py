@@ -41,7 +41,7 @@ async def opened(config: dict[str, Any]) -> AsyncGenerator[AnyDriver, None]:
     place = {"database_url": config["url"]} if "url" in config else {"path": folder / DATABASE["dbos"]}
     works = config["kind"] != "client"
     part = {"processes": processes, "slots": slots, "executor_id": config["worker"]} if works else {}
-    async with DbosDriver(**place, **part, works=works, poll=config["poll"]) as dbos:
+    async with DbosDriver(**place, **part, works=works, poll_sec=config["poll_sec"]) as dbos:
         yield dbos
 
 

@@ -26,17 +26,17 @@ class TaskOver(BaseException):
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How often a failing callback is tried and how long to wait between tries, in seconds. What still fails is kept
-    and tried again every ``pause`` seconds."""
+    """How often a failing callback is tried and how long to wait between tries. What still fails is kept and tried
+    again every ``pause_sec`` seconds."""
 
     attempts: int = 3
-    delay: float = 0.2
+    delay_sec: float = 0.2
     factor: float = 2.0
-    pause: float = 30.0
+    pause_sec: float = 30.0
 
     def wait_after(self, attempt: int) -> float:
         """The wait after the ``attempt``-th failure."""
-        return min(self.delay * self.factor ** min(attempt - 1, 32), self.pause)
+        return min(self.delay_sec * self.factor ** min(attempt - 1, 32), self.pause_sec)
 
 
 @dataclass(frozen=True, slots=True)

@@ -238,11 +238,11 @@ class _Report:
             self.line(f"               {place}  {violation['message']}  ({violation['schema_path']})")
         self.line(f"  asks         {'yes' if evidence['asks'] else 'no'}")
 
-    def question(self, question: dict[str, Any]) -> None:
+    def question(self, question: types.Question) -> None:
         self.heading("the user would be asked")
-        for line in _lines(display_text(question["prompt"])):
+        for line in _lines(question["display_prompt"]):
             self.line(f"  | {line}")
-        for option in question.get("options", []):
+        for option in question["options"]:
             self.line(f"  - {display_text(option['label'])}")
 
     def heading(self, text: str) -> None:

@@ -368,7 +368,7 @@ class Driver:
             live.performer = None
         if live.owed and self._loop is not None:
             nothing_new: list[Effect] = []
-            self._loop.call_later(self._host.retry.pause, self._perform_soon, live, nothing_new)
+            self._loop.call_later(self._host.retry.pause_sec, self._perform_soon, live, nothing_new)
 
     # Tasks.
 

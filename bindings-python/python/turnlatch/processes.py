@@ -39,7 +39,7 @@ _DESCRIPTORS = 9  # both ends of four pipes, and one by which to wait for the pr
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """How to run a turn. ``env`` replaces the environment, ``timeout`` is in seconds for one turn.
+    """How to run a turn. ``env`` replaces the environment, ``timeout_sec`` is for one turn.
 
     ``stream`` says how the process writes its output; the core decodes it. A ``sticky`` process lives on after a turn:
     its input stays open, and a turn ends when its stream says so (``claude-stream-json``, ``acp``), or with a line of
@@ -52,7 +52,7 @@ class Command:
     stdin: str | None = None
     env: Mapping[str, str] | None = None
     cwd: str | os.PathLike[str] | None = None
-    timeout: float | None = None
+    timeout_sec: float | None = None
     end_of_turn: str | None = None
     stream: StreamFormat | str = "text"
     sticky: bool = False
@@ -100,7 +100,7 @@ class SubprocessRunner:
     """Runs every turn, or every sticky run, as a process. ``command(run, effect)`` says what to run.
 
     ``on_said`` is called with what an agent says while its turn is under way, for people who look on: nothing is
-    decided by it, and a call that fails changes nothing. ``grace`` is the time in seconds between SIGTERM and SIGKILL.
+    decided by it, and a call that fails changes nothing. ``grace_sec`` is the time between SIGTERM and SIGKILL.
     A process whose output goes over the run's limit of turn text is ended, and the core says ``OUTPUT_TOO_LARGE``; so
     is one whose output is not UTF-8.
 
@@ -114,12 +114,12 @@ class SubprocessRunner:
         command: Callable[[Run, StartTurn], MaybeAwaitable[Command]],
         *,
         on_said: OnSaid | None = None,
-        grace: float = 2.0,
+        grace_sec: float = 2.0,
         locks: str | os.PathLike[str] | None = None,
     ) -> None:
         self._command = command
         self._on_said = on_said
-        self._grace = grace
+        self._grace_sec = grace_sec
         self._processes: dict[str, _Process] = {}
         self._stderr: OrderedDict[str, str] = OrderedDict()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -128,7 +128,7 @@ class SubprocessRunner:
             # Imported here because there is no such lock on Windows, where the rest of the package works.
             from .slot_locks import SlotLocks
 
-            self._locks = SlotLocks(locks, patience=grace + UNKILLABLE_SEC + _SUPERVISORS_OWN_SEC)
+            self._locks = SlotLocks(locks, patience_sec=grace_sec + UNKILLABLE_SEC + _SUPERVISORS_OWN_SEC)
 
     async def start(self, run: Run, effect: StartTurn, finished: Finished) -> None:
         """Starts the turn's process; a process that runs in this slot already is kept."""
@@ -218,7 +218,7 @@ class SubprocessRunner:
         try:
             _check_descriptors()
             process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-I", "-S", _SUPERVISOR, str(lifeline), str(self._grace)),
+                *(sys.executable, "-I", "-S", _SUPERVISOR, str(lifeline), str(self._grace_sec)),
                 *lock_arguments,
                 *command.argv,
                 stdin=pipe if wants_input else nothing,
@@ -316,9 +316,9 @@ class SubprocessRunner:
         await process.gone.wait()
 
     def _arm(self, process: _Process) -> None:
-        if process.command.timeout is not None:
+        if process.command.timeout_sec is not None:
             loop = asyncio.get_running_loop()
-            process.alarm = loop.call_later(process.command.timeout, self._too_long, process)
+            process.alarm = loop.call_later(process.command.timeout_sec, self._too_long, process)
 
     def _too_long(self, process: _Process) -> None:
         if not process.stopped:

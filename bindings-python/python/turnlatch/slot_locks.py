@@ -21,18 +21,18 @@ _LOOK_AGAIN_SEC = 0.005
 class SlotLocks:
     """The locks in one folder, which belongs to one host and to those that take its place one after the other."""
 
-    def __init__(self, folder: str | os.PathLike[str], patience: float) -> None:
+    def __init__(self, folder: str | os.PathLike[str], patience_sec: float) -> None:
         # The supervisor removes the file, and may work in another directory.
         self._folder = Path(folder).resolve()
         self._folder.mkdir(parents=True, exist_ok=True)
-        self._patience = patience
+        self._patience_sec = patience_sec
         self._own: set[Path] = set()
 
     @asynccontextmanager
     async def handed_over(self, slot_id: str) -> AsyncGenerator[tuple[int, Path], None]:
         """Locks the slot's file for a supervisor that is started inside of the block and inherits the descriptor."""
         path = self._path(slot_id)
-        end = time.monotonic() + self._patience
+        end = time.monotonic() + self._patience_sec
         while (locked := _try_lock(path, os.O_CREAT)) is None:
             await self._wait(path, end)
         self._own.add(path)
@@ -53,11 +53,11 @@ class SlotLocks:
 
     async def free(self, slot_id: str) -> None:
         """Waits until nothing lives in the slot that an earlier host has started there."""
-        await self._free(self._path(slot_id), time.monotonic() + self._patience)
+        await self._free(self._path(slot_id), time.monotonic() + self._patience_sec)
 
     async def all_free(self) -> None:
         """Waits until nothing lives that an earlier host has started."""
-        end = time.monotonic() + self._patience
+        end = time.monotonic() + self._patience_sec
         for path in self._folder.glob("*.lock"):
             await self._free(path, end)
 

@@ -106,11 +106,11 @@ class SyncDriver:
         """See :meth:`Driver.owed`."""
         return self._driver.owed(run_id)
 
-    def wait(self, run_id: str, *statuses: Status, timeout: float | None = None) -> StatusView:
-        """See :meth:`Driver.wait`. Raises ``TimeoutError`` after ``timeout`` seconds."""
+    def wait(self, run_id: str, *statuses: Status, timeout_sec: float | None = None) -> StatusView:
+        """See :meth:`Driver.wait`. Raises ``TimeoutError`` after ``timeout_sec`` seconds."""
 
         async def wait() -> StatusView:
-            return await asyncio.wait_for(self._driver.wait(run_id, *statuses), timeout)
+            return await asyncio.wait_for(self._driver.wait(run_id, *statuses), timeout_sec)
 
         return self._do(wait())
 

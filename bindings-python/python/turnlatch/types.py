@@ -1195,6 +1195,47 @@ class Decision(TypedDict):
     """Every gate that was asked, in order. The last one decided."""
 
 
+InteractionKind: TypeAlias = Literal["choose_one", "confirm", "fill_fields", "open_text", "risk_ack"]
+"""What a question looks like to a person. Display metadata: no decision depends on it (PEND-4).
+
+- `choose_one`: One of several options.
+- `confirm`: Yes or no.
+- `fill_fields`: Several fields to fill in.
+- `open_text`: Free text; also what every unknown kind becomes.
+- `risk_ack`: A risk to be acknowledged.
+"""
+
+
+class QuestionOption(TypedDict):
+    """A suggested answer as a client sees it."""
+
+    label: str
+    """What the user sees."""
+    value: NotRequired[Json]
+    """Value to send for this option, if the agent supplied one."""
+
+
+class Question(TypedDict):
+    """What is asked as a client sees it, pending or in an evaluated turn (VIEW-8)."""
+
+    kind: InteractionKind
+    """How to show it."""
+    prompt: str
+    """The question as the agent wrote it."""
+    display_prompt: str
+    """The question with control and bidi characters made visible, for logs and terminals (BAD-5)."""
+    options: list[QuestionOption]
+    """Answers the agent suggests."""
+    ui_hints: dict[str, Json]
+    """Hints of the agent for the user interface."""
+    default_decision_policy: str
+    """What an automatic decision goes by."""
+    required_fields: list[str]
+    """Names of fields the agent would like to have filled in."""
+    context: dict[str, Json]
+    """What the agent said around the question."""
+
+
 class Evaluation(TypedDict):
     """A decision and what the run continues with."""
 
@@ -1202,8 +1243,8 @@ class Evaluation(TypedDict):
     """The decision."""
     data_text: NotRequired[str]
     """The result's JSON text, if the run succeeded with one."""
-    question: NotRequired[dict[str, Json]]
-    """What to ask, if the run waits, as a snapshot holds it."""
+    question: NotRequired[Question]
+    """What to ask, if the run waits."""
 
 
 class RunError(TypedDict):
@@ -1294,25 +1335,6 @@ class FailedStatusView(_StatusViewBase):
 
 StatusView: TypeAlias = ActiveStatusView | WaitingStatusView | SucceededStatusView | FailedStatusView
 """A run as a client sees it."""
-
-InteractionKind: TypeAlias = Literal["choose_one", "confirm", "fill_fields", "open_text", "risk_ack"]
-"""What a question looks like to a person. Display metadata: no decision depends on it (PEND-4).
-
-- `choose_one`: One of several options.
-- `confirm`: Yes or no.
-- `fill_fields`: Several fields to fill in.
-- `open_text`: Free text; also what every unknown kind becomes.
-- `risk_ack`: A risk to be acknowledged.
-"""
-
-
-class QuestionOption(TypedDict):
-    """A suggested answer as a client sees it."""
-
-    label: str
-    """What the user sees."""
-    value: NotRequired[Json]
-    """Value to send for this option, if the agent supplied one."""
 
 
 class Interaction(TypedDict):
@@ -1552,7 +1574,7 @@ class TimelineEntry(TypedDict):
     """The slot that the run held."""
     interaction_id: NotRequired[int]
     """The question that was asked or came to its end."""
-    prompt: NotRequired[str]
+    display_prompt: NotRequired[str]
     """The question, if one was asked, with control and bidi characters made visible."""
     deadline_at: NotRequired[int]
     """When waiting ends by itself, if a question was asked and it does."""

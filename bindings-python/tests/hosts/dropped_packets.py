@@ -78,13 +78,13 @@ def listeners(fleet: Fleet) -> set[int]:
 
 async def play(fleet: Fleet, inside: list[str], port: int, client: DbosDriver) -> None:
     url = fleet.url.replace("@127.0.0.1:", f"@{SERVER}:")
-    one = fleet.worker("w1", launcher=inside, database_url=url, takeover_after=QUICK_TAKEOVER)
+    one = fleet.worker("w1", launcher=inside, database_url=url, takeover_after_sec=QUICK_TAKEOVER)
     await client.start(plan("hold-1", interrupted_turn="retry"))
     await until(lambda: fleet.started("hold-1") == [1])
     await until(lambda: listeners(fleet) != set())
     agents, before, listened = set(fleet.agents()), connections(one, port), listeners(fleet)
     assert len(before) >= 3, "the lease, the listener and the pool"
-    await asyncio.to_thread(fleet.worker, "w2", takeover_after=QUICK_TAKEOVER)
+    await asyncio.to_thread(fleet.worker, "w2", takeover_after_sec=QUICK_TAKEOVER)
 
     ip("link", "set", "here", "down")
     cut_at = time.monotonic()

@@ -45,9 +45,9 @@ class Worker:
             "folder": str(fleet.folder),
             "mark": fleet.mark,
             "slots": 4,
-            "poll": 0.1,
+            "poll_sec": 0.1,
             # Longer than a busy machine lets a worker wait for its turn; QUICK_TAKEOVER where failover is the subject.
-            "takeover_after": 10,
+            "takeover_after_sec": 10,
             "dies": "",
             "stuck": {},
             **options,
@@ -101,7 +101,7 @@ class Fleet:
         return self.workers[-1]
 
     def client(self) -> DbosDriver:
-        return DbosDriver(works=False, database_url=self.url, poll=0.1)
+        return DbosDriver(works=False, database_url=self.url, poll_sec=0.1)
 
     def ask(self, scenario: Callable[[DbosDriver], Coroutine[Any, Any, None]]) -> None:
         """Plays a scenario with a client."""

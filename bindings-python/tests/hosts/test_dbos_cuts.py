@@ -48,7 +48,7 @@ async def all_succeed(client: DbosDriver, *run_ids: str) -> None:
 
 @pytest.mark.parametrize("how", ["stopped", "cut off"])
 def test_a_worker_is_lost_in_the_middle_of_a_grant(way: Way, fleet: Fleet, how: str) -> None:
-    one = fleet.worker("w1", database_url=way.url(fleet.url), takeover_after=QUICK_TAKEOVER)
+    one = fleet.worker("w1", database_url=way.url(fleet.url), takeover_after_sec=QUICK_TAKEOVER)
 
     async def scenario(client: DbosDriver) -> None:
         lost = asyncio.Event()
@@ -64,7 +64,7 @@ def test_a_worker_is_lost_in_the_middle_of_a_grant(way: Way, fleet: Fleet, how: 
         way.when(HOLDS_THE_LOCK, lose)
         await client.start(plan("done-1"))
         await lost.wait()
-        await asyncio.to_thread(fleet.worker, "w2", takeover_after=QUICK_TAKEOVER)
+        await asyncio.to_thread(fleet.worker, "w2", takeover_after_sec=QUICK_TAKEOVER)
         # They need the lock that the lost one has, and the last one is what that one was about to begin.
         await all_succeed(client, *(f"done-{n}" for n in range(2, 8)))
         assert (await client.wait("done-1"))["status"] == "succeeded"
@@ -81,13 +81,13 @@ def test_a_worker_is_lost_in_the_middle_of_a_grant(way: Way, fleet: Fleet, how: 
 
 
 def test_a_worker_that_was_cut_off_for_long_is_back_at_once(way: Way, fleet: Fleet) -> None:
-    fleet.worker("w1", database_url=way.url(fleet.url), takeover_after=QUICK_TAKEOVER)
+    fleet.worker("w1", database_url=way.url(fleet.url), takeover_after_sec=QUICK_TAKEOVER)
 
     async def scenario(client: DbosDriver) -> None:
         await client.start(plan("hold-1", interrupted_turn="retry"))
         await until(lambda: fleet.started("hold-1") == [1])
         agents = set(fleet.agents())
-        await asyncio.to_thread(fleet.worker, "w2", takeover_after=QUICK_TAKEOVER)
+        await asyncio.to_thread(fleet.worker, "w2", takeover_after_sec=QUICK_TAKEOVER)
         way.cut()
         cut_at = time.monotonic()
         await until(lambda: fleet.started("hold-1") == [1, 1])  # the other one has taken over
@@ -109,7 +109,7 @@ def test_a_worker_that_was_cut_off_for_long_is_back_at_once(way: Way, fleet: Fle
 
 
 def test_a_lease_without_answers_is_renewed_on_another_connection(way: Way, fleet: Fleet) -> None:
-    fleet.worker("w1", database_url=way.url(fleet.url), takeover_after=QUICK_TAKEOVER)
+    fleet.worker("w1", database_url=way.url(fleet.url), takeover_after_sec=QUICK_TAKEOVER)
 
     async def scenario(client: DbosDriver) -> None:
         assert way.lose(IS_THE_LEASE) == 1

@@ -118,12 +118,12 @@ def test_a_worker_is_killed_in_the_middle_of_a_turn(fleet: Fleet, policy: str, a
 def test_a_worker_is_killed_between_a_transaction_and_its_effect(
     fleet: Fleet, moment: str, policy: str, status: str, attempts: list[int]
 ) -> None:
-    dying = fleet.worker("w1", dies=moment, takeover_after=QUICK_TAKEOVER)
+    dying = fleet.worker("w1", dies=moment, takeover_after_sec=QUICK_TAKEOVER)
 
     async def scenario(client: DbosDriver) -> None:
         await client.start(plan("done-1", interrupted_turn=policy))
         await asyncio.to_thread(dying.process.wait)
-        fleet.worker("w2", takeover_after=QUICK_TAKEOVER)
+        fleet.worker("w2", takeover_after_sec=QUICK_TAKEOVER)
         view = await client.wait("done-1")
         assert view["status"] == status
         if status == "failed":
@@ -278,7 +278,7 @@ def test_the_database_restarts_in_the_middle(fleet: Fleet, postgres: Postgres) -
 
 
 def test_a_worker_that_closes_hands_over_at_once(fleet: Fleet) -> None:
-    workers = {name: fleet.worker(name, takeover_after=60) for name in ("w1", "w2")}
+    workers = {name: fleet.worker(name, takeover_after_sec=60) for name in ("w1", "w2")}
 
     async def scenario(client: DbosDriver) -> None:
         await client.start(plan("hold-1", interrupted_turn="retry"))

@@ -21,7 +21,7 @@ Place = dict[str, Any]
 
 
 def client(place: Place) -> DbosDriver:
-    return DbosDriver(works=False, poll=0.1, **place)
+    return DbosDriver(works=False, poll_sec=0.1, **place)
 
 
 async def all_changes(driver: DbosDriver, number: int = 0, most: int = 500) -> list[Change]:
@@ -130,8 +130,8 @@ def test_what_is_kept_beside_a_run_is_there_if_the_run_is(place: Place) -> None:
 
 def test_a_worker_that_stops_working_still_answers(place: Place, tmp_path: Path) -> None:
     async def main() -> None:
-        processes = SubprocessRunner(Agents(tmp_path), grace=0.3)
-        async with DbosDriver(processes=processes, slots=1, poll=0.1, **place) as driver:
+        processes = SubprocessRunner(Agents(tmp_path), grace_sec=0.3)
+        async with DbosDriver(processes=processes, slots=1, poll_sec=0.1, **place) as driver:
             assert await driver.slots() == SlotUse(1, [], 0)
             await driver.start(plan("hold-1", interrupted_turn="retry"))
             await driver.wait("hold-1", "running")
@@ -142,7 +142,7 @@ def test_a_worker_that_stops_working_still_answers(place: Place, tmp_path: Path)
             assert (await driver.view("hold-1"))["status"] == "running", "the next worker tells the core"
             assert (await driver.cancel("ask-2"))["kind"] == "canceled"
         (tmp_path / "go-hold-1").touch()
-        async with DbosDriver(processes=processes, slots=1, poll=0.1, **place) as driver:
+        async with DbosDriver(processes=processes, slots=1, poll_sec=0.1, **place) as driver:
             assert (await asyncio.wait_for(driver.wait("hold-1", "waiting_user"), 60))["attempt_number"] == 1
 
     asyncio.run(main())

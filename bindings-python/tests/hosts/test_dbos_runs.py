@@ -45,8 +45,8 @@ def drive(place: Place, folder: Path, scenario: Scenario, **options: Any) -> Non
     errors: list[Any] = []
 
     async def main() -> None:
-        processes = SubprocessRunner(Agents(folder), grace=0.3)
-        told: dict[str, Any] = {"slots": 2, "poll": 0.1, "takeover_after": 1.5, **place, **options}
+        processes = SubprocessRunner(Agents(folder), grace_sec=0.3)
+        told: dict[str, Any] = {"slots": 2, "poll_sec": 0.1, "takeover_after_sec": 1.5, **place, **options}
         async with DbosDriver(processes=processes, on_error=lambda *what: errors.append(what), **told) as driver:
             await asyncio.wait_for(scenario(driver), 60)
         assert list(processes.running()) == []
@@ -255,7 +255,11 @@ def test_a_command_that_fails_is_the_turns_failure(place: Place, tmp_path: Path)
         errors: list[Any] = []
         processes = SubprocessRunner(broken)
         async with DbosDriver(
-            processes=processes, poll=0.1, takeover_after=1.5, on_error=lambda *what: errors.append(what), **place
+            processes=processes,
+            poll_sec=0.1,
+            takeover_after_sec=1.5,
+            on_error=lambda *what: errors.append(what),
+            **place,
         ) as driver:
             await driver.start(plan("ask-1"))
             assert (await driver.wait("ask-1"))["error"]["code"] == "HOST_FAILED"
@@ -268,7 +272,7 @@ class Failing(SubprocessRunner):
     """Fails in these ways before it does what it is asked."""
 
     def __init__(self, folder: Path, starts: Sequence[BaseException] = (), ends: Sequence[BaseException] = ()) -> None:
-        super().__init__(Agents(folder), grace=0.3)
+        super().__init__(Agents(folder), grace_sec=0.3)
         self.starts, self.ends = list(starts), list(ends)
 
     async def start(self, run: Run, effect: StartTurn, finished: Finished) -> None:
@@ -300,8 +304,10 @@ async def one_run_succeeds(place: Place, processes: SubprocessRunner, **options:
     def on_error(_run_id: str, what: Any, error: Exception, _attempt: int) -> None:
         errors.append((what["type"] if what else "", repr(error)))
 
-    quick = RetryPolicy(attempts=3, delay=0.01, pause=0.02)
-    async with DbosDriver(processes=processes, poll=0.1, retry=quick, on_error=on_error, **place, **options) as driver:
+    quick = RetryPolicy(attempts=3, delay_sec=0.01, pause_sec=0.02)
+    async with DbosDriver(
+        processes=processes, poll_sec=0.1, retry=quick, on_error=on_error, **place, **options
+    ) as driver:
         await driver.start(plan("done-1"))
         view = await asyncio.wait_for(driver.wait("done-1"), 60)
         assert (view["status"], view["data"]) == ("succeeded", {"file": "b.txt"})
@@ -333,7 +339,7 @@ def test_a_callback_that_exits_ends_the_program_and_loses_no_slot(place: Place, 
     options: dict[str, Any] = {"on_notify": raises(SystemExit(3))} if callback == "on_notify" else {}
 
     async def exits() -> None:
-        async with DbosDriver(processes=processes, poll=0.1, takeover_after=1.5, **options, **place) as driver:
+        async with DbosDriver(processes=processes, poll_sec=0.1, takeover_after_sec=1.5, **options, **place) as driver:
             await driver.start(plan("done-1", interrupted_turn="retry"))
             await asyncio.Event().wait()
 
@@ -362,12 +368,12 @@ def test_a_report_of_a_turn_that_was_never_started_is_heard_once(
 
     async def main() -> None:
         errors: list[tuple[str, str, int]] = []
-        processes = SubprocessRunner(Agents(tmp_path), grace=0.3)
+        processes = SubprocessRunner(Agents(tmp_path), grace_sec=0.3)
 
         def on_error(_run_id: str, what: Any, error: Exception, attempt: int) -> None:
             errors.append((what["type"], str(error).partition(":")[0], attempt))
 
-        async with DbosDriver(processes=processes, poll=0.1, on_error=on_error, **place) as driver:
+        async with DbosDriver(processes=processes, poll_sec=0.1, on_error=on_error, **place) as driver:
             await driver.start(plan("ask-1"))
             await until(lambda: errors != [], 60)
             assert ((await driver.run("ask-1")).revision, len(await driver.lines("ask-1"))) == (2, 2)

@@ -193,7 +193,7 @@ CANCELED = ("ask-begun", "ask-finished-and-canceled", "hold-canceled", "ask-rele
 def test_no_slot_is_lost_with_a_worker(fleet: Fleet, way: str, follower: str) -> None:
     stuck = {**dict.fromkeys(BEGUN, "begun"), **dict.fromkeys(FINISHED, "finished")}
     slots = len(BEGUN + FINISHED + RUNNING)
-    worker = fleet.worker("w1", slots=slots, stuck=stuck, takeover_after=QUICK_TAKEOVER)
+    worker = fleet.worker("w1", slots=slots, stuck=stuck, takeover_after_sec=QUICK_TAKEOVER)
 
     async def is_at_rest(client: DbosDriver) -> bool:
         statuses = [(await client.view(run_id))["status"] for run_id in (*FINISHED, *RUNNING)]
@@ -218,7 +218,7 @@ def test_no_slot_is_lost_with_a_worker(fleet: Fleet, way: str, follower: str) ->
             worker.send(signal.SIGKILL if way == "kill" else signal.SIGSTOP)
         for run_id in CANCELED:
             assert (await client.cancel(run_id))["kind"] == "canceled"
-        await asyncio.to_thread(fleet.worker, follower, slots=slots, takeover_after=QUICK_TAKEOVER)
+        await asyncio.to_thread(fleet.worker, follower, slots=slots, takeover_after_sec=QUICK_TAKEOVER)
 
         assert (await client.wait("hold-lost"))["status"] == "failed"
         fleet.let_go("hold-again")

@@ -53,7 +53,7 @@ class Dying(SubprocessRunner):
 
 async def main(config: dict[str, Any]) -> None:
     folder = Path(config.pop("folder"))
-    processes = Dying(Agents(folder, config.pop("mark")), grace=0.3)
+    processes = Dying(Agents(folder, config.pop("mark")), grace_sec=0.3)
     processes.dies, processes.stuck = config.pop("dies"), config.pop("stuck")
     async with DbosDriver(processes=processes, on_error=print_error, **config):
         print("open", flush=True)

@@ -11,7 +11,7 @@ use crate::schema::OutputSchema;
 use crate::schema::shared::Shared;
 use crate::types::codes::Note;
 use crate::types::limits::Limits;
-use crate::types::plan::{InterruptedTurn, Mode, Profile, SoftCompletion};
+use crate::types::plan::{InterruptedTurn, Mode, Profile, SoftCompletion, interactive_profile};
 use crate::types::tagged::{self, Tagged};
 
 /// An admitted run's id and its settings, which it derefs to.
@@ -33,11 +33,13 @@ pub struct PlanSettings {
     pub engine: String,
     /// Whether anybody may be asked.
     pub execution_mode: Mode,
-    /// Strict: only a person's reply goes on (`interactive_require_user_reply`).
+    /// Strict: only a person's reply goes on.
+    #[serde(rename = "interactive_require_user_reply")]
     pub require_user_reply: bool,
     /// How long a wait lasts where it has a deadline.
     pub session_timeout_sec: u64,
     /// What happens to the process while the run waits.
+    #[serde(rename = "interactive_profile", with = "interactive_profile")]
     pub profile: Profile,
     /// How many turns an interactive run may take.
     #[serde(skip_serializing_if = "Option::is_none")]

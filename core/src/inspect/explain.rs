@@ -3,13 +3,13 @@
 use serde::{Serialize, Serializer};
 
 use crate::admission::plan::Plan;
+use crate::inspect::views::QuestionView;
 use crate::lifecycle::run::Run;
 use crate::turn::evidence;
 use crate::turn::gate::{self, Position};
 use crate::types::codes::Note;
 use crate::types::decision::{Check, Decision, Evaluation, Evidence, Gate, Marker, OutputState, Verdict, Violation};
 use crate::types::event::TurnReport;
-use crate::types::interaction::Question;
 use crate::types::plan::{Profile, SoftCompletion};
 use crate::types::state::{Outcome, Status};
 
@@ -103,7 +103,7 @@ pub(super) fn explained<S: Serializer>(decision: &Option<Decision>, serializer: 
 
 impl Evaluation {
     /// The evaluation with all that follows from its decision, for users: its rule, code, message, warnings, and a sentence
-    /// for each check.
+    /// for each check; and the question as clients see it.
     pub fn explain(&self) -> impl Serialize + '_ {
         #[derive(Serialize)]
         struct ExplainedEvaluation<'e> {
@@ -111,13 +111,13 @@ impl Evaluation {
             #[serde(skip_serializing_if = "Option::is_none")]
             data_text: Option<&'e str>,
             #[serde(skip_serializing_if = "Option::is_none")]
-            question: Option<&'e Question>,
+            question: Option<QuestionView>,
         }
 
         ExplainedEvaluation {
             decision: Explained::from(&self.decision),
             data_text: self.data_text.as_deref(),
-            question: self.question.as_deref(),
+            question: self.question.as_deref().map(QuestionView::from),
         }
     }
 }

@@ -46,7 +46,7 @@ pub struct TimelineEntry {
     pub interaction_id: Option<u64>,
     /// The question, if one was asked, with control and bidi characters made visible.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub prompt: Option<String>,
+    pub display_prompt: Option<String>,
     /// When waiting ends by itself, if a question was asked and it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline_at: Option<Timestamp>,
@@ -155,7 +155,7 @@ impl Run {
             code: explanation.code,
             slot_id: self.state().held_slot().cloned(),
             interaction_id: asked.map(|asked| asked.interaction_id).or(resolved.map(|record| record.interaction_id)),
-            prompt: asked.map(|asked| display_text(&asked.question.prompt).into_owned()),
+            display_prompt: asked.map(|asked| display_text(&asked.question.prompt).into_owned()),
             deadline_at: asked.and_then(|asked| asked.deadline_at),
             response: resolved.and_then(|record| record.response.clone()),
             resolution_mode: resolved.map(|record| record.resolution_mode),

@@ -8,7 +8,7 @@ use crate::text::display_text;
 use crate::types::codes::{Code, Note};
 use crate::types::decision::Decision;
 use crate::types::event::{MAX_KEY_CHARACTERS, MAX_REASON_CHARACTERS};
-use crate::types::interaction::{ChoiceOption, InteractionKind, PendingInteraction};
+use crate::types::interaction::{ChoiceOption, InteractionKind, PendingInteraction, Question};
 use crate::types::limits::Limits;
 use crate::types::plan::Mode;
 use crate::types::state::{Outcome, RunError, Status};
@@ -77,6 +77,22 @@ pub struct PendingView {
 pub struct InteractionView {
     /// The id to reply to.
     pub interaction_id: u64,
+    /// What is asked.
+    #[serde(flatten)]
+    pub question: QuestionView,
+    /// The turn that asked.
+    pub attempt_number: u32,
+    /// When it was asked.
+    pub asked_at: Timestamp,
+    /// When waiting ends by itself, if it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadline_at: Option<Timestamp>,
+}
+
+/// What is asked as a client sees it, pending or in an evaluated turn (VIEW-8).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
+pub struct QuestionView {
     /// How to show it.
     pub kind: InteractionKind,
     /// The question as the agent wrote it.
@@ -93,13 +109,6 @@ pub struct InteractionView {
     pub required_fields: Vec<String>,
     /// What the agent said around the question.
     pub context: Map,
-    /// The turn that asked.
-    pub attempt_number: u32,
-    /// When it was asked.
-    pub asked_at: Timestamp,
-    /// When waiting ends by itself, if it does.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub deadline_at: Option<Timestamp>,
 }
 
 /// A suggested answer as a client sees it.
@@ -234,9 +243,19 @@ impl AllowedRequest {
 
 impl From<&PendingInteraction> for InteractionView {
     fn from(pending: &PendingInteraction) -> InteractionView {
-        let question = &pending.question;
         InteractionView {
             interaction_id: pending.interaction_id,
+            question: QuestionView::from(&*pending.question),
+            attempt_number: pending.attempt_number,
+            asked_at: pending.asked_at,
+            deadline_at: pending.deadline_at,
+        }
+    }
+}
+
+impl From<&Question> for QuestionView {
+    fn from(question: &Question) -> QuestionView {
+        QuestionView {
             kind: question.kind,
             prompt: question.prompt.clone(),
             display_prompt: display_text(&question.prompt).into_owned(),
@@ -245,9 +264,6 @@ impl From<&PendingInteraction> for InteractionView {
             default_decision_policy: question.default_decision_policy.to_string(),
             required_fields: question.required_fields.clone(),
             context: question.context.to_map(),
-            attempt_number: pending.attempt_number,
-            asked_at: pending.asked_at,
-            deadline_at: pending.deadline_at,
         }
     }
 }

@@ -26,6 +26,28 @@ pub enum Profile {
     StickyProcess,
 }
 
+/// A profile as requests and plans have it: `{"kind": "resumable"}` (ADM-15).
+pub(crate) mod interactive_profile {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::Profile;
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct InteractiveProfile {
+        kind: Profile,
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    pub(crate) fn serialize<S: Serializer>(kind: &Profile, serializer: S) -> Result<S::Ok, S::Error> {
+        InteractiveProfile { kind: *kind }.serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Profile, D::Error> {
+        Ok(InteractiveProfile::deserialize(deserializer)?.kind)
+    }
+}
+
 /// When a valid output without a marker completes an interactive run (GATE-5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]

@@ -157,7 +157,7 @@ function toldTo(
 
 interface PlanSettings {
 	readonly engine: string;
-	readonly profile: string;
+	readonly interactive_profile: { readonly kind: string };
 	readonly required_artifacts: readonly string[];
 }
 
@@ -166,5 +166,5 @@ function settingsOf(run: Run): PlanSettings {
 }
 
 function isSticky(run: Run): boolean {
-	return settingsOf(run).profile === 'sticky_process';
+	return settingsOf(run).interactive_profile.kind === 'sticky_process';
 }

@@ -118,7 +118,7 @@ function addRunRoutes(app: FastifyInstance, service: Service): void {
 	});
 	get('/interaction/history', async (runId) => {
 		using run = await service.run(runId);
-		return `{"run_id":${compact(runId)},"interactions":${JSON.stringify(run.history())}}`;
+		return `{"run_id":${compact(runId)},"history":${JSON.stringify(run.history())}}`;
 	});
 	get('/explanation', async (runId) => {
 		using run = await service.run(runId);

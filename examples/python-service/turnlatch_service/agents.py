@@ -90,7 +90,7 @@ class Agents:
             "run_id": run_id,
         }
         prompt = self._folders.prompt(run_id)
-        if settings["profile"] == "sticky_process":
+        if settings["interactive_profile"]["kind"] == "sticky_process":
             if engine.sticky is None:
                 raise LookupError(f"engine {settings['engine']} has no command for sticky processes")
             return Command(

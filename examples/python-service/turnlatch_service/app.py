@@ -99,7 +99,7 @@ def _add_run_routes(app: FastAPI, service: Service) -> None:
     @app.get("/v1/jobs/{run_id}/interaction/history")
     async def history(run_id: str) -> Response:
         run = await service.run(run_id)
-        return json_response(f'{{"run_id":{compact(run_id)},"interactions":{run.history_json()}}}')
+        return json_response(f'{{"run_id":{compact(run_id)},"history":{run.history_json()}}}')
 
     @app.get("/v1/jobs/{run_id}/explanation")
     async def explanation(run_id: str) -> Response:

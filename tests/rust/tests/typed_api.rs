@@ -71,7 +71,7 @@ fn a_skill_a_request_and_settings_are_written_and_read_by_serde() {
 fn both_forms_give_one_plan() {
     let plan = admitted(&skill(), &request()).expect("a plan");
     assert_eq!(plan["max_attempt"], 5);
-    assert_eq!(plan["profile"], "sticky_process");
+    assert_eq!(plan["interactive_profile"], json!({"kind": "sticky_process"}));
     assert_eq!(plan["session_timeout_sec"], 600);
     assert_eq!(plan["output_schema"], r#"{"type":"object","required":["file"]}"#);
     let plan = admitted(&Skill::new(), &RunRequest::new("r1", " codex ")).expect("a plan");

@@ -3,7 +3,7 @@
 #![expect(dead_code, reason = "only their schemas are looked at")]
 
 use schemars::JsonSchema;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use turnlatch::types::{CodeKind, InterruptedTurn, Mode, Profile, SoftCompletion};
 
 /// A skill's `runner.json`: which runs it may have, and what the core has to know about its results.
@@ -139,9 +139,9 @@ pub(super) struct Evaluation {
     /// The result's JSON text, if the run succeeded with one.
     #[schemars(skip_serializing_if = "Option::is_none")]
     data_text: Option<String>,
-    /// What to ask, if the run waits, as a snapshot holds it.
+    /// What to ask, if the run waits.
     #[schemars(skip_serializing_if = "Option::is_none")]
-    question: Option<Map<String, Value>>,
+    question: Option<turnlatch::inspect::QuestionView>,
 }
 
 /// One row of the table of codes, without words.

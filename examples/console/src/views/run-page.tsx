@@ -104,6 +104,7 @@ function Ended({ view }: { view: StatusView }) {
 
 function Facts({ run, view, skill }: { run: Run; view: StatusView; skill: string | undefined }) {
 	const plan = run.plan.toJSON();
+	const { kind } = plan.interactive_profile as { kind: string };
 	const rows: [string, ComponentChildren][] = [
 		['Skill', skill === undefined ? undefined : visible(skill)],
 		['Engine', visible(view.engine)],
@@ -115,9 +116,9 @@ function Facts({ run, view, skill }: { run: Run; view: StatusView; skill: string
 				? 'none'
 				: `${view.interaction_count}, ${view.auto_decision_count} decided automatically`,
 		],
-		['Who may answer', plan.require_user_reply === true ? 'a person only' : 'a person, in time'],
+		['Who may answer', plan.interactive_require_user_reply === true ? 'a person only' : 'a person, in time'],
 		['Session timeout', duration(Number(plan.session_timeout_sec) * 1000)],
-		['While it waits', plan.profile === 'sticky_process' ? 'the process lives on' : 'the slot is given back'],
+		['While it waits', kind === 'sticky_process' ? 'the process lives on' : 'the slot is given back'],
 		['Session', run.sessionHandle === undefined ? undefined : visible(run.sessionHandle)],
 		['Created', <Moment key="created" at={view.created_at} />],
 		['Changed', <Moment key="changed" at={view.updated_at} />],

@@ -88,10 +88,10 @@ function StepBody({
 				<By by={step.by} />
 				<Moment at={step.at} />
 			</p>
-			{step.prompt !== undefined && (
+			{step.display_prompt !== undefined && (
 				<figure class="quote" data-by="agent">
 					<figcaption>Question {step.interaction_id}</figcaption>
-					<Said text={step.prompt} />
+					<Said text={step.display_prompt} />
 				</figure>
 			)}
 			{step.response !== undefined && (

@@ -40,7 +40,7 @@ class DbosDriver:
     number of ``slots`` that all workers have together, and an ``executor_id`` that no other worker has; a process can
     have one. A client (``works=False``) starts, answers and watches runs, and carries out no turn.
 
-    ``takeover_after`` is the number of seconds after which a silent worker is taken for dead, ``poll`` how often
+    ``takeover_after_sec`` is the time after which a silent worker is taken for dead, ``poll_sec`` how often
     workers look for work. Workers only take work of their ``application_version``. ``compact`` keeps journals without
     the turns' texts.
     """
@@ -55,8 +55,8 @@ class DbosDriver:
         works: bool = True,
         executor_id: str | None = None,
         application_version: str = f"turnlatch-{__version__}",
-        poll: float = 0.2,
-        takeover_after: float = 5.0,
+        poll_sec: float = 0.2,
+        takeover_after_sec: float = 5.0,
         compact: bool = False,
         clock: Clock = wall_clock,
         on_notify: OnNotify | None = None,
@@ -77,8 +77,8 @@ class DbosDriver:
         own_name = socket.gethostname() if database_url is not None else _ONLY_WORKER
         self._executor_id = (executor_id if executor_id is not None else own_name) if works else None
         name = f"turnlatch {self._executor_id}" if works else "turnlatch client"
-        self._settings = Settings(url, name, application_version, slots, poll, compact)
-        self._takeover_after = takeover_after
+        self._settings = Settings(url, name, application_version, slots, poll_sec, compact)
+        self._takeover_after_sec = takeover_after_sec
         self._on_notify = on_notify
         # Slots, timers and the store are DBOS and the database: of a host's own parts only the others are asked.
         unused = LocalSlots(slots), AsyncioTimers(), cast("Processes", processes), MemoryStore()
@@ -192,7 +192,7 @@ class DbosDriver:
         """Waits until no turn of the run is carried out by anybody: its processes are gone, its slots given back."""
         office = self._opened()
         while await office.read(lambda db: office.tables.slots_of(db, run_id)):
-            await asyncio.sleep(self._settings.poll / 4)
+            await asyncio.sleep(self._settings.poll_sec / 4)
             self._opened()
 
     async def changes(self) -> AsyncIterator[str | None]:
@@ -254,7 +254,9 @@ class DbosDriver:
     async def _begin_to_work(self, office: Office, executor_id: str) -> None:
         self._engine = Engine(office, executor_id)
         if office.database.is_postgres:
-            attendance = Attendance(office.database, office.tables, office.enqueuer, executor_id, self._takeover_after)
+            attendance = Attendance(
+                office.database, office.tables, office.enqueuer, executor_id, self._takeover_after_sec
+            )
             await office.in_thread(attendance.arrive)
             attendance.start()
             office.attendance = attendance

@@ -48,7 +48,7 @@ class Engine:
 
     def _launch(self) -> None:
         settings = self._office.settings
-        self._office.enqueuer.make_queues(settings.slots, settings.poll)
+        self._office.enqueuer.make_queues(settings.slots, settings.poll_sec)
         DBOS(
             config={
                 "name": APPLICATION,

@@ -37,7 +37,7 @@ class Settings:
     name: str
     application_version: str
     slots: int
-    poll: float
+    poll_sec: float
     compact: bool
 
 

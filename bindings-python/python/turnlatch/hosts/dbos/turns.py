@@ -79,7 +79,7 @@ class Turn:
             if granted is not None:
                 self._office.took(granted.advanced)
                 return granted
-            await asyncio.sleep(self._office.settings.poll)
+            await asyncio.sleep(self._office.settings.poll_sec)
 
     def _is_kept_by(self, run: Run) -> bool:
         return run.outstanding()["keep"].get("process") == self._hold.slot_id
@@ -117,7 +117,7 @@ class Turn:
             await self._tell(live)
             return
         with contextlib.suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(self._stirred.wait(), self._office.settings.poll)
+            await asyncio.wait_for(self._stirred.wait(), self._office.settings.poll_sec)
         self._stirred.clear()
         if not self._inbox:
             await self._look(live)

@@ -71,9 +71,9 @@ class Enqueuer:
         self._client = client
         self._version = application_version
 
-    def make_queues(self, slots: int, poll: float) -> None:
+    def make_queues(self, slots: int, poll_sec: float) -> None:
         """Makes the queues, or gives them these limits. Before the launch, which looks for queues once a second."""
-        client, interval = self._client, poll / 2
+        client, interval = self._client, poll_sec / 2
         client.register_queue(
             TURNS, global_concurrency=slots, polling_interval_sec=interval, on_conflict="always_update"
         )
