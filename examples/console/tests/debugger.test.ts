@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { Journal, importRun } from 'turnlatch';
+import { importRun, Journal } from 'turnlatch';
 import { headStatus, inPage, setting } from './console.js';
 
 const here = setting();

@@ -1,7 +1,7 @@
 /** The words of the console for the words of the wire, and how times are written. */
 
-import { type CodeInfo, displayText, type ResolutionMode, type Status } from 'turnlatch/slim';
 import codes from 'virtual:codes';
+import { type CodeInfo, displayText, type ResolutionMode, type Status } from 'turnlatch/slim';
 
 export const STATUSES: readonly Status[] = ['queued', 'running', 'waiting_user', 'succeeded', 'failed', 'canceled'];
 
