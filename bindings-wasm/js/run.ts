@@ -2,7 +2,7 @@ import * as glue from 'turnlatch-glue';
 import { EventRejectedError } from './errors.js';
 import { callWith, Holder } from './holder.js';
 import { call } from './instance.js';
-import { documentText, encode, eventText, isPlain, isWellFormed } from './json.js';
+import { documentText, encode, encodeTwo, eventText, isPlain, isWellFormed } from './json.js';
 import { corePlan, Plan } from './plan.js';
 import type * as types from './types.js';
 
@@ -77,13 +77,20 @@ export class Run extends Holder {
 		return this.#observed(event, now, () => {
 			const text = longText(event);
 			if (text === undefined) return this.#apply(eventText(event), now);
-			const bytes = encode(text);
-			const size = bytes.length;
-			const [limit, kept] = callWith(this, (run: glue.Run) => [run.turn_text_bytes, run.prompt_bytes]) as [number, number];
-			if (size <= limit || !isText(event)) return this.#apply(eventText(withoutText(event)), now, text, bytes);
-			const end = endOf(bytes, kept);
-			return this.#apply(eventText(withoutText(event, size)), now, decoder.decode(end), end);
+			if (text.length < LONGEST_COPIED) return this.#apply(eventText(withoutText(event)), now, text);
+			return this.#applyLong(event, text, now);
 		});
+	}
+
+	/** Of a text over the limit only the end is handed over, which is all that counts of it (OUT-12). */
+	#applyLong(event: types.RunEvent, text: string, now: types.Time): Transition {
+		const bytes = encode(text);
+		const [limit, kept] = callWith(this, (run: glue.Run) => [run.turn_text_bytes, run.prompt_bytes]) as [
+			number,
+			number,
+		];
+		if (bytes.length <= limit || !isText(event)) return this.#apply(eventText(withoutText(event)), now, text);
+		return this.#apply(eventText(withoutText(event, bytes.length)), now, decoder.decode(endOf(bytes, kept)));
 	}
 
 	/** Applies one event given as JSON text. */
@@ -91,12 +98,11 @@ export class Run extends Holder {
 		return this.#observed(event, now, () => this.#apply(event, now));
 	}
 
-	#apply(json: string, now: types.Time, text?: string, bytes?: Uint8Array): Transition {
-		const [event, at] = [encode(json), millis(now)];
-		return transition(
-			callWith(this, (run: glue.Run) => run.apply(event, bytes, at)),
-			text,
-		);
+	#apply(json: string, now: types.Time, text?: string): Transition {
+		const at = millis(now);
+		const [event, bytes] = encodeTwo(json, text);
+		const lines = callWith(this, (run: glue.Run) => run.apply(event, text === undefined ? undefined : bytes, at));
+		return transition(lines, text);
 	}
 
 	/** Takes a reply. Whatever becomes of it, `receipt` says so; only a malformed one throws. */
@@ -252,15 +258,23 @@ Object.defineProperty(Run.prototype, Symbol.for('nodejs.util.inspect.custom'), {
 	},
 });
 
-/** Data of the lines that the core wrote (`src/run.rs`); what few hosts read is parsed when it is. */
+/** Data of the lines that the core wrote (`src/run.rs`); what few hosts read is put together when it is. */
 function transition(lines: string, text?: string): Transition {
-	const [answer = '', observation = '', head, tail] = lines.split('\n');
-	const told = JSON.parse(answer) as Transition;
-	if (observation !== '')
-		Object.defineProperty(told, 'observation', { get: () => JSON.parse(observation), enumerable: true, configurable: true });
-	if (head === undefined) return told;
-	const entry = () => (tail === undefined ? head : `${head}${JSON.stringify(text)}${tail}`);
-	return Object.defineProperty(told, 'entry', { get: entry, enumerable: true, configurable: true });
+	const first = lines.indexOf('\n');
+	const second = lines.indexOf('\n', first + 1);
+	const told = JSON.parse(lines.slice(0, first)) as { -readonly [Member in keyof Transition]: Transition[Member] };
+	const observation = lines.slice(first + 1, second < 0 ? undefined : second);
+	if (second > 0) told.entry = lines.slice(second + 1);
+	if (observation !== '') later(told, 'observation', () => JSON.parse(observation));
+	const { entry } = told;
+	const middle = text === undefined || entry === undefined ? -1 : entry.indexOf('\n');
+	if (middle > 0)
+		later(told, 'entry', () => `${entry?.slice(0, middle)}${JSON.stringify(text)}${entry?.slice(middle + 1)}`);
+	return told;
+}
+
+function later(told: Transition, member: keyof Transition, get: () => unknown): void {
+	Object.defineProperty(told, member, { get, enumerable: true, configurable: true });
 }
 
 const decoder = new TextDecoder();
@@ -274,6 +288,8 @@ function millis(now: types.Time): number {
 
 /** A shorter text is cheaper as a part of the JSON text. */
 const LONG = 1024;
+/** A shorter text is handed over whole, whatever the limit is. */
+const LONGEST_COPIED = 4096;
 
 interface LongTurn {
 	readonly type: 'turn_finished';

@@ -49,7 +49,7 @@ impl Invalid {
     /// Where, as a JSON pointer.
     pub(crate) fn pointer(&self) -> String {
         let steps = self.path.split(['.', '[']).filter(|step| !step.is_empty());
-        steps.map(|step| format!("/{}", step.trim_end_matches(']'))).collect()
+        steps.flat_map(|step| ["/", step.trim_end_matches(']')]).collect()
     }
 
     /// What is wrong as one sentence about the place, or about the whole.
