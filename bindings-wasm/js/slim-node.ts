@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { initSync } from './instance.js';
 
+export * from './common.js';
 export { init } from './ready.js';
-export * from './slim-public.js';
 
 initSync(readFileSync(join(__dirname, 'turnlatch_slim_bg.wasm')));

@@ -179,16 +179,6 @@ export type CodeKind =
 	| 'hosting'
 	| 'service';
 
-/** One row of the table of codes, without words. */
-export interface CodeStatus {
-	/** The stable text. */
-	code: Code;
-	/** Where it can appear. */
-	kind: CodeKind;
-	/** The HTTP status of a response that carries it as its error; 200 where it is part of a good answer. */
-	http: number;
-}
-
 /** One row of the code table. */
 export interface CodeInfo {
 	/** The stable text. */

@@ -126,7 +126,7 @@ function writeTypes() {
 		stdio: 'inherit',
 	});
 	const offered =
-		/^(index|admission|common|errors|hosting|journal|plan|holder|public|ready|run|slim|slim-public|stream|types|(driver|node|browser|telemetry)\/.+|dbos\/(index|driver))\.d\.ts$/;
+		/^(index|admission|common|errors|hosting|journal|plan|holder|public|ready|run|slim|stream|types|(driver|node|browser|telemetry)\/.+|dbos\/(index|driver))\.d\.ts$/;
 	cpSync(join(dist, 'web.d.ts'), join(dist, 'index.d.ts'));
 	const files = readdirSync(dist, { recursive: true, encoding: 'utf8' });
 	for (const file of files.filter((name) => name.endsWith('.d.ts'))) {

@@ -11,7 +11,6 @@ mod run;
 #[cfg(feature = "full")]
 mod stream;
 
-use turnlatch::Code;
 use wasm_bindgen::prelude::*;
 
 use convert::text;
@@ -34,15 +33,7 @@ pub fn throw_panics() {
 #[cfg(feature = "full")]
 #[wasm_bindgen]
 pub fn codes() -> Result<JsValue, JsValue> {
-    convert::data(&Code::ALL.iter().map(|code| code.info()).collect::<Vec<_>>())
-}
-
-/// Every stable code, without the sentences about it.
-#[cfg(not(feature = "full"))]
-#[wasm_bindgen]
-pub fn codes() -> Result<JsValue, JsValue> {
-    let bare = |code: &Code| serde_json::json!({ "code": code, "kind": code.kind(), "http": code.http() });
-    convert::data(&Code::ALL.iter().map(bare).collect::<Vec<_>>())
+    convert::data(&turnlatch::Code::ALL.iter().map(|code| code.info()).collect::<Vec<_>>())
 }
 
 /// The run that asked for this slot.

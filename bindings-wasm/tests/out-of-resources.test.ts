@@ -205,6 +205,8 @@ test('a supervisor waits until it may have a process', async () => {
 		const supervisor = spawn(process.execPath, [HOST, mode, allowed], {
 			stdio: ['ignore', 'ignore', 'inherit', 'pipe', 'ignore', 'pipe', 'pipe'],
 		});
+		// It ends without having read all, of which a pipe may be told.
+		for (const pipe of supervisor.stdio) pipe?.on('error', () => {});
 		const argv = ['sh', '-c', `test -e ${allowed} && exit 7`];
 		const order = { argv, env: process.env, input: false, graceMs: 100 };
 		(supervisor.stdio[3] as Socket).write(`${JSON.stringify(order)}\n`);

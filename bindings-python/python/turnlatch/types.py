@@ -156,17 +156,6 @@ CodeKind: TypeAlias = Literal[
 """
 
 
-class CodeStatus(TypedDict):
-    """One row of the table of codes, without words."""
-
-    code: Code
-    """The stable text."""
-    kind: CodeKind
-    """Where it can appear."""
-    http: int
-    """The HTTP status of a response that carries it as its error; 200 where it is part of a good answer."""
-
-
 class CodeInfo(TypedDict):
     """One row of the code table."""
 

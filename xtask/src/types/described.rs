@@ -4,7 +4,7 @@
 
 use schemars::JsonSchema;
 use serde_json::Value;
-use turnlatch::types::{CodeKind, InterruptedTurn, Mode, Profile, SoftCompletion};
+use turnlatch::types::{InterruptedTurn, Mode, Profile, SoftCompletion};
 
 /// A skill's `runner.json`: which runs it may have, and what the core has to know about its results.
 ///
@@ -142,15 +142,4 @@ pub(super) struct Evaluation {
     /// What to ask, if the run waits.
     #[schemars(skip_serializing_if = "Option::is_none")]
     question: Option<turnlatch::inspect::QuestionView>,
-}
-
-/// One row of the table of codes, without words.
-#[derive(JsonSchema)]
-pub(super) struct CodeStatus {
-    /// The stable text.
-    code: turnlatch::Code,
-    /// Where it can appear.
-    kind: CodeKind,
-    /// The HTTP status of a response that carries it as its error; 200 where it is part of a good answer.
-    http: u16,
 }

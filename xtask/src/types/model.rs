@@ -386,7 +386,6 @@ fn schemas(contract: fn(SchemaSettings) -> SchemaSettings) -> Map<String, Value>
         add::<described::CancelBody>,
         add::<described::Said>,
         add::<described::Evaluation>,
-        add::<described::CodeStatus>,
     ] {
         add(&mut generator);
     }

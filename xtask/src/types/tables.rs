@@ -7,7 +7,6 @@ pub(super) const ORDER: &[&str] = &[
     "Code",
     "OpenCode",
     "CodeKind",
-    "CodeStatus",
     "CodeInfo",
     "Note",
     "Status",
