@@ -22,6 +22,7 @@ import {
 	init,
 	Journal,
 	LoadError,
+	memoryBytes,
 	Plan,
 	Replayer,
 	Run,
@@ -449,4 +450,36 @@ test('what is misused says what was wanted', () => {
 	const slot = () => runningRun().apply({ type: 'slot_granted', slotId: 'r1/s1' } as never, 1);
 	assert.match(thrown(slot).message, /slotId|slot_id/);
 	assert.equal(inspect(waitingRun()), "Run { runId: 'r1', status: 'waiting_user', revision: 3 }");
+});
+
+test('a long text comes to the same beside the event as inside it, to the last byte of the entry', () => {
+	const every = Array.from({ length: 0x250 }, (_, code) => String.fromCharCode(code)).join('');
+	const text = `${every}\u2028\u2029\ufeff👩‍👩‍👧 "text":"" \\n`.repeat(3);
+	for (const content of [
+		{ text },
+		{ stream: { format: 'text', stdout: text } as const },
+		{ text: text.repeat(9), exit_code: 1 },
+	]) {
+		const event = { type: 'turn_finished', attempt_number: 1, ...content } as const;
+		const [beside, inside] = [runningRun(), runningRun()];
+		const [left, right] = [beside.apply(event, 2), inside.applyJson(JSON.stringify(event), 2)];
+		assert.equal(left.entry, right.entry);
+		assert.deepEqual({ ...left }, { ...right });
+		assert.equal(beside.snapshot(), inside.snapshot());
+	}
+});
+
+test('of a text over the limit the end crosses, with its size', () => {
+	const plan = admit({ runner: {} }, REQUEST, { ...HOST, limits: { turn_text_bytes: 50_000, prompt_bytes: 100 } });
+	const text = 'é👩‍👧'.repeat(10_000);
+	const [[beside], [inside]] = [Run.create(plan, 0), Run.create(plan, 0)];
+	for (const run of [beside, inside]) run.apply({ type: 'slot_granted', slot_id: 'r1/s1' }, 1);
+	const event = { type: 'turn_finished', attempt_number: 1, text } as const;
+	const before = memoryBytes();
+	const { entry = '' } = beside.apply(event, 2);
+	assert.equal(memoryBytes(), before);
+	assert.equal(entry, inside.applyJson(JSON.stringify(event), 2).entry);
+	const { event: recorded } = JSON.parse(entry) as { event: { text: string; text_bytes: number } };
+	assert.equal(recorded.text_bytes, new TextEncoder().encode(text).length);
+	assert.ok(text.endsWith(recorded.text) && recorded.text.length > 0);
 });
