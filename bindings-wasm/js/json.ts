@@ -127,7 +127,7 @@ export function encode(text: string): Uint8Array {
 	return encoder.encode(escapeHalfPairs(text));
 }
 
-const scratch = new Uint8Array(1 << 16);
+const scratch = new Uint8Array(1 << 18);
 
 /** Two texts as bytes, until the next two: memory that is there already takes a fraction of what new memory does. */
 export function encodeTwo(first: string, second = ''): [Uint8Array, Uint8Array] {

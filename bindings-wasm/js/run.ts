@@ -77,20 +77,22 @@ export class Run extends Holder {
 		return this.#observed(event, now, () => {
 			const text = longText(event);
 			if (text === undefined) return this.#apply(eventText(event), now);
-			if (text.length < LONGEST_COPIED) return this.#apply(eventText(withoutText(event)), now, text);
-			return this.#applyLong(event, text, now);
+			const end = this.#endOf(text, event);
+			if (end === undefined) return this.#apply(eventText(withoutText(event)), now, text);
+			return this.#apply(eventText(withoutText(event, end.size)), now, end.text);
 		});
 	}
 
-	/** Of a text over the limit only the end is handed over, which is all that counts of it (OUT-12). */
-	#applyLong(event: types.RunEvent, text: string, now: types.Time): Transition {
-		const bytes = encode(text);
+	/** The end of a text over the limit, which is all that counts of it (OUT-12); undefined if it is to be handed over whole. */
+	#endOf(text: string, event: types.RunEvent): { readonly text: string; readonly size: number } | undefined {
+		if (text.length < LONGEST_COPIED || !isText(event)) return undefined;
 		const [limit, kept] = callWith(this, (run: glue.Run) => [run.turn_text_bytes, run.prompt_bytes]) as [
 			number,
 			number,
 		];
-		if (bytes.length <= limit || !isText(event)) return this.#apply(eventText(withoutText(event)), now, text);
-		return this.#apply(eventText(withoutText(event, bytes.length)), now, decoder.decode(endOf(bytes, kept)));
+		if (3 * text.length <= limit) return undefined;
+		const bytes = encode(text);
+		return bytes.length <= limit ? undefined : { text: decoder.decode(endOf(bytes, kept)), size: bytes.length };
 	}
 
 	/** Applies one event given as JSON text. */
