@@ -5,9 +5,9 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readdirSync, writeFileSync } from 'node:fs';
+import { closeSync, copyFileSync, openSync, readdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Run } from 'turnlatch';
 import { Driver, LocalSlots, LocalTimers } from 'turnlatch/driver';
@@ -92,10 +92,13 @@ function beNobody(): void {
 
 /** Becomes the supervisor of what it is told to run, which may be started only after a while. */
 async function superviseWithoutProcesses(allowed: string): Promise<void> {
+	// Where another user, who cannot look into every folder, can read it.
+	const supervisor = join(dirname(allowed), 'supervise.cjs');
+	copyFileSync(join(PACKAGE, 'dist/supervise.cjs'), supervisor);
 	beNobody();
 	const [forbid, allow] = [limiter(0), limiter(1000)];
 	await forbid();
-	createRequire(import.meta.url)(join(PACKAGE, 'dist/supervise.cjs'));
+	createRequire(import.meta.url)(supervisor);
 	await sleep(700);
 	writeFileSync(allowed, '');
 	await allow();
