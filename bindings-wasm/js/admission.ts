@@ -37,11 +37,12 @@ function withSkill<R>(skill: types.Skill, host: types.HostSettings, work: (core:
 
 /** An agent writes what a library's schema reads. */
 function jsonSchema(schema: types.Schema | types.StandardSchema): types.Schema {
-	if (typeof schema !== 'object' || !('~standard' in schema)) return schema as types.Schema;
-	const { jsonSchema } = (schema as types.StandardSchema)['~standard'];
-	if (typeof jsonSchema?.input !== 'function')
+	// Callers may hand in anything, and some libraries' schemas are functions.
+	const standard = (schema as Partial<types.StandardSchema> | null)?.['~standard'];
+	if (standard === undefined) return schema as types.Schema;
+	if (typeof standard.jsonSchema?.input !== 'function')
 		throw new TypeError('the schema cannot be given as a JSON Schema: zod can since 4.2');
-	return jsonSchema.input({ target: 'draft-2020-12' });
+	return standard.jsonSchema.input({ target: 'draft-2020-12' });
 }
 
 /**

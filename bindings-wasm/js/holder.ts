@@ -38,7 +38,7 @@ export abstract class Holder {
 		return core;
 	}
 
-	/** Gives its memory back at once; it cannot be used afterwards. Runs of a plan that was freed go on. */
+	/** Gives its memory back at once; it cannot be used afterwards. Runs of a freed plan are not affected. */
 	free(): void {
 		const core = this.#core;
 		this.#core = undefined;

@@ -264,19 +264,19 @@ Object.defineProperty(Run.prototype, Symbol.for('nodejs.util.inspect.custom'), {
 function transition(lines: string, text?: string): Transition {
 	const first = lines.indexOf('\n');
 	const second = lines.indexOf('\n', first + 1);
-	const told = JSON.parse(lines.slice(0, first)) as { -readonly [Member in keyof Transition]: Transition[Member] };
+	const parsed = JSON.parse(lines.slice(0, first)) as { -readonly [Member in keyof Transition]: Transition[Member] };
 	const observation = lines.slice(first + 1, second < 0 ? undefined : second);
-	if (second > 0) told.entry = lines.slice(second + 1);
-	if (observation !== '') later(told, 'observation', () => JSON.parse(observation));
-	const { entry } = told;
+	if (second > 0) parsed.entry = lines.slice(second + 1);
+	if (observation !== '') later(parsed, 'observation', () => JSON.parse(observation));
+	const { entry } = parsed;
 	const middle = text === undefined || entry === undefined ? -1 : entry.indexOf('\n');
 	if (middle > 0)
-		later(told, 'entry', () => `${entry?.slice(0, middle)}${JSON.stringify(text)}${entry?.slice(middle + 1)}`);
-	return told;
+		later(parsed, 'entry', () => `${entry?.slice(0, middle)}${JSON.stringify(text)}${entry?.slice(middle + 1)}`);
+	return parsed;
 }
 
-function later(told: Transition, member: keyof Transition, get: () => unknown): void {
-	Object.defineProperty(told, member, { get, enumerable: true, configurable: true });
+function later(transition: Transition, member: keyof Transition, get: () => unknown): void {
+	Object.defineProperty(transition, member, { get, enumerable: true, configurable: true });
 }
 
 const decoder = new TextDecoder();

@@ -205,7 +205,7 @@ test('a supervisor waits until it may have a process', async () => {
 		const supervisor = spawn(process.execPath, [HOST, mode, allowed], {
 			stdio: ['ignore', 'ignore', 'inherit', 'pipe', 'ignore', 'pipe', 'pipe'],
 		});
-		// It ends without having read all, of which a pipe may be told.
+		// It exits without reading everything, so that a pipe may be reset.
 		for (const pipe of supervisor.stdio) pipe?.on('error', () => {});
 		const argv = ['sh', '-c', `test -e ${allowed} && exit 7`];
 		const order = { argv, env: process.env, input: false, graceMs: 100 };

@@ -43,7 +43,14 @@ test('what zod alone finds wrong does not change the run', async () => {
 	await assert.rejects(parseResult(Even, run.statusView()), /not even/);
 });
 
+test('a schema may be a function, as in some libraries', async () => {
+	const callable = Object.assign(() => {}, { '~standard': Report['~standard'] });
+	const run = runOf(callable as unknown as StandardSchema, GOOD);
+	assert.deepEqual(await parseResult(callable as unknown as StandardSchema, run.statusView()), GOOD);
+});
+
 test('a schema that gives no JSON Schema is refused', () => {
 	const old = { '~standard': { validate: () => ({ value: 1 }) } };
 	assert.throws(() => runOf(old as never, {}), /cannot be given as a JSON Schema: zod can since 4.2/);
+	assert.throws(() => runOf(null as never, {}), { code: 'SKILL_MANIFEST_INVALID', path: 'output_schema' });
 });
